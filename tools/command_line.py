@@ -35,7 +35,7 @@ def file(path):
 
 def folder(path):
     if not os.path.isdir(path):
-        raise argparse.ArgumentTypeError(f"{path}: {'is no folder' if os.path.exists(path) else 'no such folder'}")
+        raise argparse.ArgumentTypeError(f"{path}: {'is not a folder' if os.path.exists(path) else 'no such folder'}")
     return path
 
 

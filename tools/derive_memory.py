@@ -54,7 +54,7 @@ class Chase:
 
 
 def refresh(m):
-    """DRAM cycles that a read waits for a refresh in the mean, and the share of time that refreshes take with the banks'
+    """DRAM cycles that a read waits for a refresh on average, and the share of time that refreshes take with the banks'
     closing and opening: none where the other banks go on."""
     busy, interval = m.number("dram.tRFC"), m.number("dram.tREFI")
     share = (busy + m.number("dram.tRP") + m.number("dram.tRCD")) / interval

@@ -2,7 +2,7 @@
 // compiler. Usage: p2p_bandwidth [MiB]. For each two GPUs prints the bandwidth of a copy, of copies both ways
 // at once, and of a kernel that stores to the other GPU's memory, then how long a small one of each takes: of
 // many in a row, 16 bytes each, as NVIDIA's p2pBandwidthLatencyTest measures it; at last how long a load
-// takes that the other GPU's L2 answers, from a chase of pointers, as nvbandwidth's
+// takes that hits the other GPU's L2, from a chase of pointers, as nvbandwidth's
 // device_to_device_latency_sm does. What a GPU does within its own memory stands on the diagonal. Prints PASS
 // or FAIL: what the kernels have stored.
 #include <cstdint>

@@ -1,9 +1,10 @@
-// All-to-all: block p of each GPU goes to GPU p, by stores to its memory. Usage: all_to_all [elements of a block]
+// All-to-all: block p of each GPU goes to GPU p, by stores to its memory. Usage: all_to_all [elements of a
+// block]
 #include "gpus.hpp"
 
-constexpr int kMostGpus = 16;
+constexpr int kMaxGpus = 16;
 struct Targets {
-  int* memory[kMostGpus];
+  int* memory[kMaxGpus];
 };
 
 __global__ void scatter(const int* from, Targets targets, int rank, int ranks, int block) {

@@ -1,15 +1,16 @@
-// Ring all-reduce for speed, by one kernel on each GPU. Usage: allreduce_rings [elements of a chunk] [CTAs] [rings]; a GPU
-// has as many chunks as there are GPUs. CTAs share the work, and each belongs to one of up to 6 rings, which pass the GPUs
-// in different orders: between four GPUs 6 rings use every link. Chunks of at most kSmall elements go word by word,
-// each of which shows by itself that it has arrived, so that no fence is needed. Further arguments: [all-reduces in a row]
-// (those that go word by word; one where it is not given) and [host threads], 1 or one for each GPU.
+// Ring all-reduce for speed, by one kernel on each GPU. Usage: allreduce_rings [elements of a chunk] [CTAs]
+// [rings]; a GPU has as many chunks as there are GPUs. CTAs share the work, and each belongs to one of up to
+// 6 rings, which pass the GPUs in different orders: between four GPUs 6 rings use every link. Chunks of at
+// most kSmall elements go word by word, each of which shows by itself that it has arrived, so that no fence
+// is needed. Further arguments: [all-reduces in a row] (those that go word by word; one where it is not
+// given) and [host threads], 1 or one for each GPU.
 #include <algorithm>
 #include <thread>
 
 #include "ring.hpp"
 
-constexpr int kMostRings = 6, kThreads = 512, kSmall = 1 << 20;
-constexpr int kMostCalls = 5;  // of eight GPUs: their sums are whole numbers in float still
+constexpr int kMaxRings = 6, kThreads = 512, kSmall = 1 << 20;
+constexpr int kMaxCalls = 5;             // of eight GPUs: their sums are whole numbers in float still
 constexpr unsigned kEmpty = 0xffffffff;  // in an inbox: a word that has not arrived; as a float it is a NaN
 
 /// A GPU in a ring: its place there, and the next GPU's memory.
@@ -20,12 +21,12 @@ struct Link {
   volatile int* flags;
 };
 struct Links {
-  Link ring[kMostRings];
+  Link ring[kMaxRings];
 };
 
 /// In 16 bytes at once. `quarter`: a chunk's quads.
-__global__ void all_reduce(float4* own, const float4* inbox, const volatile int* flags, Links links, int rings,
-                           int ranks, int quarter) {
+__global__ void all_reduce(float4* own, const float4* inbox, const volatile int* flags, Links links,
+                           int rings, int ranks, int quarter) {
   const Link link = links.ring[blockIdx.x % rings];
   const int part = quarter / gridDim.x, begin = blockIdx.x * part;
   for (int step = 0; step < 2 * (ranks - 1); ++step) {
@@ -54,7 +55,8 @@ __global__ void all_reduce(float4* own, const float4* inbox, const volatile int*
 }
 
 /// Each thread has its elements and waits for no other.
-__global__ void all_reduce_words(float* own, const volatile unsigned* words, Links links, int rings, int ranks, int chunk) {
+__global__ void all_reduce_words(float* own, const volatile unsigned* words, Links links, int rings,
+                                 int ranks, int chunk) {
   const Link link = links.ring[blockIdx.x % rings];
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < chunk; i += gridDim.x * blockDim.x) {
     float value = own[link.place * chunk + i];
@@ -82,12 +84,13 @@ std::vector<int> order_of(int ring, int ranks) {
 
 int main(int argc, char** argv) {
   const int ctas = size_argument(argc - 1, argv + 1, 8, 1), rings = size_argument(argc - 2, argv + 2, 1, 1);
-  if (rings > kMostRings || ctas % rings != 0) return verdict(false);
+  if (rings > kMaxRings || ctas % rings != 0) return verdict(false);
   const int first = argc > 1 ? std::atoi(argv[1]) : 0;
   const bool small = first > 0 && first <= kSmall;
   const int chunk = size_argument(argc, argv, 4096 * ctas, small ? 1 : 4 * ctas);
-  const int calls = size_argument(argc - 3, argv + 3, 1, 1), threads = size_argument(argc - 4, argv + 4, 1, 1);
-  if (calls > kMostCalls || (calls > 1 && !small)) return verdict(false);
+  const int calls = size_argument(argc - 3, argv + 3, 1, 1),
+            threads = size_argument(argc - 4, argv + 4, 1, 1);
+  if (calls > kMaxCalls || (calls > 1 && !small)) return verdict(false);
   const int ranks = gpus_with_peer_access(), steps = 2 * (ranks - 1), n = ranks * chunk;
   const std::size_t room = (steps + 1) * static_cast<std::size_t>(chunk);  // a chunk for each step
   std::vector<float*> data, inbox;
@@ -109,7 +112,8 @@ int main(int argc, char** argv) {
     const std::vector<int> order = order_of(ring, ranks);
     for (int place = 0; place < ranks; ++place) {
       const int next = order[(place + 1) % ranks];
-      links[order[place]].ring[ring] = {place, reinterpret_cast<float4*>(inbox[next]), words[next], flags[next]};
+      links[order[place]].ring[ring] = {place, reinterpret_cast<float4*>(inbox[next]), words[next],
+                                        flags[next]};
     }
   }
   const auto launch = [&](int rank, int call) {
@@ -117,12 +121,12 @@ int main(int argc, char** argv) {
     if (small) {
       Links shifted = links[rank];  // each all-reduce has words of its own
       for (Link& link : shifted.ring) link.words += call * room;
-      all_reduce_words<<<ctas, kThreads, 0, streams[rank]>>>(data[rank], words[rank] + call * room, shifted, rings, ranks,
-                                                             chunk);
+      all_reduce_words<<<ctas, kThreads, 0, streams[rank]>>>(data[rank], words[rank] + call * room, shifted,
+                                                             rings, ranks, chunk);
     } else {
       all_reduce<<<ctas, kThreads, 0, streams[rank]>>>(reinterpret_cast<float4*>(data[rank]),
-                                                       reinterpret_cast<float4*>(inbox[rank]), flags[rank], links[rank],
-                                                       rings, ranks, chunk / 4);
+                                                       reinterpret_cast<float4*>(inbox[rank]), flags[rank],
+                                                       links[rank], rings, ranks, chunk / 4);
     }
     CHECK(cudaGetLastError());
   };

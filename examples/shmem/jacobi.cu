@@ -7,7 +7,7 @@
 
 #include "common.hpp"
 
-constexpr int kThreads = 256, kMostGroups = 24, kRounds = 6;  // 2^kRounds PEs at most
+constexpr int kThreads = 256, kMaxGroups = 24, kRounds = 6;  // 2^kRounds PEs at most
 
 /// What is in the symmetric heap, by this PE's addresses. A grid has a halo row above and below.
 struct Field {
@@ -213,7 +213,7 @@ int main(int argc, char** argv) {
       throw shmem::Error("jacobi: form " + form + "; expected intra, inter or cpu");
     Run run{};
     run.iterations = iterations;
-    const int rows_of_group = (size + kMostGroups - 1) / kMostGroups;
+    const int rows_of_group = (size + kMaxGroups - 1) / kMaxGroups;
     run.groups = (size + rows_of_group - 1) / rows_of_group;
     shmem::Options options;
     options.work_groups = run.groups;

@@ -14,14 +14,15 @@ void cta_launch(Context& c) {
   constexpr std::string_view kOption = "-gpgpu_TB_launch_latency";
   const std::uint64_t cycles = c.number(kOption);
   if (cycles == 0) return c.unused(kOption, "0: no cost of a CTA; the base's dispatch rate stays");
-  constexpr std::uint64_t kMost = 1'000'000;
-  if (cycles > kMost) c.fail(kOption, "expected at most 1000000 cycles");
+  constexpr std::uint64_t kMaxCycles = 1'000'000;
+  if (cycles > kMaxCycles) c.fail(kOption, "expected at most 1000000 cycles");
   c.set("launch.dispatch_interval_milli", cycles * 1000, {kOption});
 }
 
 void concurrency(Context& c) {
-  constexpr std::string_view kMost = "-gpgpu_max_concurrent_kernel", kAllowed = "-gpgpu_concurrent_kernel_sm";
-  c.set("launch.max_kernels", c.flag(kAllowed) ? c.number(kMost) : 1, {kAllowed, kMost});
+  constexpr std::string_view kMaxKernels = "-gpgpu_max_concurrent_kernel",
+                             kAllowed = "-gpgpu_concurrent_kernel_sm";
+  c.set("launch.max_kernels", c.flag(kAllowed) ? c.number(kMaxKernels) : 1, {kAllowed, kMaxKernels});
 }
 
 void copies(Context& c) {

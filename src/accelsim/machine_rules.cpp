@@ -34,8 +34,8 @@ void clocks(Context& c) {
 void clusters(Context& c) {
   constexpr std::string_view kClusters = "-gpgpu_n_clusters", kCores = "-gpgpu_n_cores_per_cluster";
   const std::uint64_t tpcs = c.number(kClusters), per_tpc = c.number(kCores);
-  constexpr std::uint64_t kMost = 1'000'000;
-  if (tpcs > kMost) c.fail(kClusters, fmt::format("expected at most {}", kMost));
+  constexpr std::uint64_t kMaxCount = 1'000'000;
+  if (tpcs > kMaxCount) c.fail(kClusters, fmt::format("expected at most {}", kMaxCount));
   c.set("gpu.sms_per_tpc", per_tpc, {kCores, kClusters});
   c.set("gpu.sms", tpcs * per_tpc, {kClusters, kCores});
   if (c.config().gpu.gpcs > tpcs) c.set("gpu.gpcs", tpcs, {kClusters});
@@ -67,11 +67,11 @@ void registers(Context& c) {
   if (!c.has(kBanks) && !c.has(kPorts)) return;
   // A sub-core issues one instruction of at most 4 register operands per cycle: 8 reads of each bank never
   // bind.
-  constexpr std::uint64_t kMaxBanks = 2, kMaxPorts = 8, kMost = 1'000'000;
+  constexpr std::uint64_t kMaxBanks = 2, kMaxPorts = 8, kMaxCount = 1'000'000;
   const std::uint64_t schedulers = std::max<std::uint64_t>(1, c.number(kSchedulers));
   const std::uint64_t own = std::max<std::uint64_t>(1, c.number(kBanks) / schedulers);
   const std::uint64_t banks = std::min(own, kMaxBanks);
-  if (own > kMost || c.number(kPorts) > kMost)
+  if (own > kMaxCount || c.number(kPorts) > kMaxCount)
     c.fail(kBanks, "more register banks or ports than an SM can have");
   c.set("rf.banks", banks, {kBanks, kSchedulers});
   c.set("rf.read_ports", std::min(own * c.number(kPorts) / banks, kMaxPorts), {kPorts, kBanks, kSchedulers});

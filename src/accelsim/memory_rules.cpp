@@ -51,8 +51,8 @@ void l1_banks(Context& c) {
 
 void carveouts(Context& c) {
   constexpr std::string_view kOption = "-gpgpu_shmem_option", kAdaptive = "-gpgpu_adaptive_cache_config";
-  constexpr std::size_t kMost = 32;
-  const auto sizes = c.numbers(kOption, ',', 1, kMost, "sizes in KiB: 0,8,16");
+  constexpr std::size_t kMaxSizes = 32;
+  const auto sizes = c.numbers(kOption, ',', 1, kMaxSizes, "sizes in KiB: 0,8,16");
   if (c.flag(kAdaptive)) {
     c.unused(kShared, "-gpgpu_shmem_option lists the sizes");
     std::string list;

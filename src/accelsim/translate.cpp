@@ -84,8 +84,8 @@ unsigned capability_part(const std::vector<Option>& options, std::string_view na
     if (option.name == name) text = option.value;
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  constexpr unsigned kMost = 1000;
-  return error == std::errc{} && end == text.data() + text.size() && value <= kMost ? value : 0;
+  constexpr unsigned kMaxVersion = 1000;
+  return error == std::errc{} && end == text.data() + text.size() && value <= kMaxVersion ? value : 0;
 }
 
 }  // namespace

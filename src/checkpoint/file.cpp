@@ -87,7 +87,7 @@ std::string encode(const Checkpoint& checkpoint) {
 /// The version before the hash: another one's file may have that elsewhere.
 Checkpoint decode(std::string_view bytes, const std::string& file) {
   Reader reader(bytes, file);
-  if (!bytes.starts_with(kMagic)) reader.fail("is no checkpoint of lockstep");
+  if (!bytes.starts_with(kMagic)) reader.fail("is not a checkpoint of lockstep");
   (void)reader.take(kMagic.size());
   if (const std::uint64_t version = reader.number(); version != kVersion)
     reader.fail(fmt::format("is a checkpoint of format {}; expected format {}", version, kVersion));

@@ -124,7 +124,7 @@ Checkpoints::Checkpoints(const CheckpointArguments& arguments, const trace::Trac
     current_ = std::move(found.checkpoint);
     resumed = std::move(found.file);
     options.checkpoint.resume = current_.state;
-    if (!quiet) print_err("lockstep: goes on after {} kernels, from {}\n", current_.kernels, resumed);
+    if (!quiet) print_err("lockstep: continues after {} kernels, from {}\n", current_.kernels, resumed);
   }
   if (arguments_.folder.empty()) return;
   check_folder(resumed);
@@ -147,7 +147,7 @@ void Checkpoints::check_folder(const std::string& resumed_file) {
         arguments_.folder, arguments_.folder));
   if (!std::filesystem::equivalent(there.front(), resumed_file, ignored))
     throw UserError(
-        fmt::format("--checkpoint: {} has {}, and --resume goes on from {}; expected the same, or "
+        fmt::format("--checkpoint: {} has {}, and --resume continues from {}; expected the same, or "
                     "another folder",
                     arguments_.folder, there.front(), resumed_file));
   written_ = true;
@@ -172,7 +172,7 @@ bool Checkpoints::keep(std::string_view state, std::uint64_t kernels) {
     waiting_ = false;
     stopped_ = checkpoint_asked();
   } catch (const UserError& error) {
-    if (!warned_) print_err("lockstep: warning: {}; the run goes on\n", error.what());
+    if (!warned_) print_err("lockstep: warning: {}; the run continues\n", error.what());
     warned_ = true;
   }
   current_.kernels = kernels;
@@ -194,7 +194,7 @@ int Checkpoints::end(int code) {
         "lockstep: warning: no checkpoint could be written: there was no time without a running kernel\n");
   if (code == kDone && !arguments_.folder.empty()) checkpoint::clear(arguments_.folder);
   if (!stopped_ || code != kInterrupted) return code;
-  print_err("lockstep: stopped after {} kernels; the same command with --resume {} goes on\n",
+  print_err("lockstep: stopped after {} kernels; the same command with --resume {} continues\n",
             current_.kernels, arguments_.folder);
   return kCheckpointed;
 }

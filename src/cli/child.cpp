@@ -130,13 +130,13 @@ bool Child::ended() {
   return true;
 }
 
-ChildResult Child::wait(const std::function<void()>& look) {
-  constexpr auto kLook = std::chrono::milliseconds(5);
-  int patience = 200;  // looks; a terminal's Ctrl-C reaches the program too
+ChildResult Child::wait(const std::function<void()>& poll) {
+  constexpr auto kPollInterval = std::chrono::milliseconds(5);
+  int patience = 200;  // polls; a terminal's Ctrl-C reaches the program too
   while (!ended()) {
     if (interrupted() && patience-- == 0) ::kill(process_, signal_to_pass_on());
-    if (look) look();
-    std::this_thread::sleep_for(kLook);
+    if (poll) poll();
+    std::this_thread::sleep_for(kPollInterval);
   }
   return result_;
 }

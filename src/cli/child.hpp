@@ -45,9 +45,9 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   [[nodiscard]] bool ended();
-  /// A signal that ends the run is passed on to the program a second later. `look`, where given, is called
+  /// A signal that ends the run is passed on to the program a second later. `poll`, where given, is called
   /// repeatedly.
-  ChildResult wait(const std::function<void()>& look = {});
+  ChildResult wait(const std::function<void()>& poll = {});
   /// What the program executes.
   [[nodiscard]] cuda::Execution execution() const { return execution_.page().read(); }
 

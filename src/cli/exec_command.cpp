@@ -147,9 +147,9 @@ void show_gpus(const RunArguments& arguments, bool timed, Start& start) {
       throw UserError(
           fmt::format("{} has a {} and a {}; expected GPUs of one kind, as a program sees only such",
                       system->name, first, device.gpu.name));
-  if (system->devices.size() > exec::kMostDevices)
+  if (system->devices.size() > exec::kMaxDevices)
     throw UserError(fmt::format("--gpus: {} devices; a program has at most {}", system->devices.size(),
-                                exec::kMostDevices));
+                                exec::kMaxDevices));
   start.gpus = static_cast<unsigned>(system->devices.size());
   for (unsigned d = 0; d < start.gpus; ++d)
     if (!system->multicast_switches(d).empty()) start.multicast |= exec::device_bit(d);
@@ -196,8 +196,8 @@ ChildResult execute(const RunArguments& arguments, Start start, const std::strin
   start.config = write_config(arguments, folder);
   Child child(start);
   ProgressPrinter progress(stderr);
-  const auto look = [&] { progress.update(child.execution()); };
-  ChildResult result = arguments.quiet ? child.wait() : child.wait(look);
+  const auto poll = [&] { progress.update(child.execution()); };
+  ChildResult result = arguments.quiet ? child.wait() : child.wait(poll);
   progress.finish();
   tell_signal(result, start.command.front());
   if (interrupted()) result.code = kInterrupted;
@@ -224,16 +224,16 @@ int execute_live(RunArguments& arguments, Start start, const std::string& folder
   start.listings = arguments.options.profile;
   Child child(start);
   ProgressPrinter progress(stderr);
-  const auto look = [&] {
+  const auto poll = [&] {
     if (!arguments.quiet) progress.update(child.execution());
   };
   LiveProgram live(sockets.ours, arguments.strict, [&] {
-    look();
+    poll();
     return interrupted() || child.ended();
   });
   const auto leave = [&] {  // left before the program is waited for
     live.leave();
-    const ChildResult result = child.wait(look);
+    const ChildResult result = child.wait(poll);
     progress.finish();
     tell_signal(result, start.command.front());
   };

@@ -48,7 +48,7 @@ std::optional<gpu::Program::News> LiveProgram::next_news(const gpu::HostClock& c
     case Word::kAskClocks:
     case Word::kAskHost:
       if (commands_.empty()) {
-        answer(clock);
+        reply(clock);
         return std::nullopt;
       }
       asked_ = true;  // earlier work is simulated first
@@ -114,7 +114,7 @@ void LiveProgram::end() {
   ended_well_ = true;
 }
 
-void LiveProgram::answer(const gpu::HostClock& clock) {
+void LiveProgram::reply(const gpu::HostClock& clock) {
   trace::Bytes reply;
   if (word_ == Word::kAskHost) {
     trace::put_varint(reply, 1);

@@ -46,7 +46,7 @@ class LiveProgram final : public gpu::Program {
   void listing();
   void end();
   [[nodiscard]] News news(trace::Until until, bool ended);
-  void answer(const gpu::HostClock& clock);
+  void reply(const gpu::HostClock& clock);
 
   cuda::Wire wire_;
   std::function<bool()> give_up_;

@@ -78,7 +78,7 @@ void ResultFolder::update(const stats::RunReport& report, const Complete& comple
   try {
     write_partial(complete, "running");
   } catch (const UserError& e) {
-    if (!warned_) print_err("lockstep: warning: {}; the run goes on\n", e.what());
+    if (!warned_) print_err("lockstep: warning: {}; the run continues\n", e.what());
     warned_ = true;
   }
   const auto end = Clock::now();

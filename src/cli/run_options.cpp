@@ -92,7 +92,7 @@ void check_folders(const RunArguments& arguments, const po::variables_map& value
   const std::size_t devices = options.system ? options.system->devices.size() : 1;
   if (arguments.folders.size() > devices)
     throw UserError(fmt::format(
-        "--device: {} is no device of {}, which has {}; expected a system of that many "
+        "--device: {} is not a device of {}, which has {}; expected a system of that many "
         "(-c SYSTEM) or --gpus {}",
         arguments.folders.back().device, options.system ? options.system->name : options.config.gpu.name,
         devices == 1 ? "one" : std::to_string(devices), arguments.folders.size()));

@@ -112,7 +112,7 @@ SweepArguments sweep_arguments(const po::variables_map& values) {
   a.file = file.string();
   a.out = folder("out", file.stem().string() + "-results");
   a.base = folder("base", fs::absolute(file).parent_path());
-  if (!fs::is_directory(a.base)) throw UserError(fmt::format("--base: {} is no folder", a.base));
+  if (!fs::is_directory(a.base)) throw UserError(fmt::format("--base: {} is not a folder", a.base));
   a.jobs = number_of(values, "jobs", kMaxThreads);
   a.threads = number_of(values, "threads", kMaxThreads);
   a.mode = mode_of(values);
@@ -149,7 +149,7 @@ std::vector<std::size_t> pending(const Sweep& sweep, const std::vector<std::size
   std::vector<std::size_t> left;
   for (const std::size_t j : candidates) {
     const std::string& key = sweep.plan.jobs[j].key;
-    State state = sweep.store.look(key).state;
+    State state = sweep.store.lookup(key).state;
     const bool again = sweep.arguments.rerun == SweepArguments::Rerun::kAll ||
                        (sweep.arguments.rerun == SweepArguments::Rerun::kFailed && state == State::kFailed);
     if (again && (state == State::kComplete || state == State::kFailed)) {
@@ -217,7 +217,7 @@ int list(const Sweep& sweep) {
     return kDone;
   }
   for (std::size_t j = 0; j < sweep.plan.jobs.size(); ++j) {
-    const study::Stored stored = sweep.store.look(sweep.plan.jobs[j].key);
+    const study::Stored stored = sweep.store.lookup(sweep.plan.jobs[j].key);
     print_out("{:>4}  {:<8}  {}  {}{}{}\n", j + 1, name_of(stored.state), sweep.plan.jobs[j].key,
               sweep.plan.names[j], stored.error.empty() ? "" : ": ", stored.error);
   }
@@ -230,7 +230,7 @@ int run_task(const Sweep& sweep) {
   const auto left = pending(sweep, {task - 1});
   catch_interrupts();
   run_pending(sweep, left, 1);
-  const study::Stored stored = sweep.store.look(sweep.plan.jobs[task - 1].key);
+  const study::Stored stored = sweep.store.lookup(sweep.plan.jobs[task - 1].key);
   if (left.empty() && !sweep.arguments.quiet)
     print_err("{}: {} already\n", sweep.plan.names[task - 1], name_of(stored.state));
   if (interrupted())

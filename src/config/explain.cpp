@@ -85,10 +85,10 @@ std::vector<std::string_view> containing(std::string_view text) {
 
 /// "; did you mean 'a'?" or "; did you mean one of a, b (and 7 more)?"; "" if no parameter is close.
 std::string meant(const std::string& wanted) {
-  constexpr std::size_t kShortest = 2, kMost = 8;
+  constexpr std::size_t kShortest = 2, kMaxShown = 8;
   const auto candidates = wanted.size() < kShortest ? std::vector<std::string_view>{} : containing(wanted);
   if (candidates.size() > 1) {
-    const std::size_t shown = std::min(candidates.size(), kMost);
+    const std::size_t shown = std::min(candidates.size(), kMaxShown);
     const std::span<const std::string_view> first(candidates.data(), shown);
     const std::string more = fmt::format(" (and {} more)", candidates.size() - shown);
     return fmt::format("; did you mean one of {}{}?", list_of(first), shown < candidates.size() ? more : "");

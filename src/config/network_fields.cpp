@@ -53,13 +53,14 @@ NetworkRows service_rows() {
   constexpr const char* kAssumed = "assumed; no figure is public";
   return {
       row<kGroup, &S::poll_instructions>("service", "poll_instructions", M::kNone, 1, 1'000'000,
-                                         "instructions of a look at a queue or for a completion", kAssumed),
+                                         "instructions of a poll of a queue or a completion record",
+                                         kAssumed),
       row<kGroup, &S::issue_instructions>("service", "issue_instructions", M::kNone, 1, 1'000'000,
                                           "instructions from an entry to its command", kAssumed),
       row<kGroup, &S::complete_instructions>("service", "complete_instructions", M::kNone, 1, 1'000'000,
                                              "instructions for a completion", kAssumed),
       row<kGroup, &S::rounds_per_progress>("service", "rounds_per_progress", M::kNone, 1, 1 << 16,
-                                           "rounds over all queues before completions are looked for",
+                                           "rounds over all queues before completion records are polled",
                                            "assumed; ComP-Net has \"a predefined number\""),
   };
 }
@@ -162,19 +163,19 @@ NetworkRows energy_rows_of_network() {
   constexpr const char* kSection = "service_energy";
   constexpr const char* kMcpat =
       "McPAT 1.3 at 22 nm, 350 K (not the input of ComP-Net's authors, which is not public)";
-  constexpr std::uint64_t kMost = 4'000'000'000;
+  constexpr std::uint64_t kMaxEnergy = 4'000'000'000;
   return {
-      row<kGroup, &E::core_leak_uw>(kSection, "core_leak_uw", M::kMicrowatts, 0, kMost,
+      row<kGroup, &E::core_leak_uw>(kSection, "core_leak_uw", M::kMicrowatts, 0, kMaxEnergy,
                                     "leakage of a core of a command processor", kMcpat),
-      row<kGroup, &E::core_base_uw>(kSection, "core_base_uw", M::kMicrowatts, 0, kMost,
+      row<kGroup, &E::core_base_uw>(kSection, "core_base_uw", M::kMicrowatts, 0, kMaxEnergy,
                                     "its clocks without instructions", kMcpat),
-      row<kGroup, &E::core_instruction_fj>(kSection, "core_instruction_fj", M::kFemtojoules, 0, kMost,
+      row<kGroup, &E::core_instruction_fj>(kSection, "core_instruction_fj", M::kFemtojoules, 0, kMaxEnergy,
                                            "its energy of an instruction", kMcpat),
-      row<kGroup, &E::host_leak_uw>(kSection, "host_leak_uw", M::kMicrowatts, 0, kMost,
+      row<kGroup, &E::host_leak_uw>(kSection, "host_leak_uw", M::kMicrowatts, 0, kMaxEnergy,
                                     "leakage of a core of the host", kMcpat),
-      row<kGroup, &E::host_base_uw>(kSection, "host_base_uw", M::kMicrowatts, 0, kMost,
+      row<kGroup, &E::host_base_uw>(kSection, "host_base_uw", M::kMicrowatts, 0, kMaxEnergy,
                                     "its clocks without instructions", kMcpat),
-      row<kGroup, &E::host_instruction_fj>(kSection, "host_instruction_fj", M::kFemtojoules, 0, kMost,
+      row<kGroup, &E::host_instruction_fj>(kSection, "host_instruction_fj", M::kFemtojoules, 0, kMaxEnergy,
                                            "its energy of an instruction", kMcpat),
   };
 }

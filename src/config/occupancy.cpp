@@ -95,7 +95,7 @@ Occupancy occupancy(const GpuConfig& config, const trace::KernelHeader& kernel) 
   return o;
 }
 
-std::uint32_t most_registers(const SmGroup& sm, std::uint64_t threads) {
+std::uint32_t max_registers(const SmGroup& sm, std::uint64_t threads) {
   const std::uint64_t warps = (threads + kWarpSize - 1) / kWarpSize;
   const std::uint64_t warps_of_subcore = std::max<std::uint64_t>((warps + sm.subcores - 1) / sm.subcores, 1);
   const std::uint64_t unit = std::max<std::uint32_t>(sm.register_unit, 1);

@@ -26,6 +26,6 @@ struct Occupancy {
 /// one CTA fits.
 [[nodiscard]] Occupancy occupancy(const GpuConfig& config, const trace::KernelHeader& kernel);
 /// The most registers per thread with which a CTA of `threads` threads fits an SM.
-[[nodiscard]] std::uint32_t most_registers(const SmGroup& sm, std::uint64_t threads);
+[[nodiscard]] std::uint32_t max_registers(const SmGroup& sm, std::uint64_t threads);
 
 }  // namespace lockstep::config

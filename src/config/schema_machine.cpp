@@ -124,7 +124,7 @@ Rows rf_rows() {
       integer("rf.read_ports", M::kNone, 1, 8, "reads a bank serves a cycle", rf<&G::read_ports>()),
       integer("rf.read_window", M::kCoreCycles, 1, 16,
               "cycles in which an instruction must read its operands", rf<&G::read_window>()),
-      flag("rf.cache", "register-file cache, one entry an operand slot and bank", rf<&G::cache>()),
+      flag("rf.cache", "register-file cache, one entry an operand position and bank", rf<&G::cache>()),
   };
 }
 

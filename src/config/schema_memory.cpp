@@ -58,7 +58,7 @@ Rows l1_rows() {
       flag("l1.allocate_on_store", "a store that misses takes a line (written through in any case)",
            l1<&G::allocate_on_store>()),
       flag("l1.cache_global",
-           "loads of global memory look in the L1; false: they go to the L2, local memory is cached",
+           "loads of global memory access the L1; false: they go to the L2, local memory is cached",
            l1<&G::cache_global>()),
   };
 }
@@ -93,7 +93,7 @@ Rows sync_rows() {
       integer("sync.membar_system", M::kCoreCycles, 1, 100000,
               "least time of MEMBAR.SYS beside waiting for acknowledgements", sync<&G::membar_system>()),
       flag("sync.poll_elision",
-           "looks at a word that others signal, which follow each other at a steady rate and change nothing, "
+           "polls of a word that others signal, which follow each other at a steady rate and change nothing, "
            "are "
            "counted; false: each is simulated",
            sync<&G::poll_elision>()),

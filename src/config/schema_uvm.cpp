@@ -93,7 +93,7 @@ Rows translation_rows() {
       cycles("uvm.l2_shootdown", 0, "the GPU's TLB forgets", field<&Uvm::l2_shootdown>()),
       cycles("uvm.l1_flush", 0, "an SM's TLB forgets everything and replies", field<&Uvm::l1_flush>()),
       cycles("uvm.l2_flush", 0, "the GPU's TLB forgets everything", field<&Uvm::l2_flush>()),
-      flag("uvm.blocking_misses", "a miss blocks the SM's TLB until it is answered, its far fault included",
+      flag("uvm.blocking_misses", "a miss blocks the SM's TLB until its reply, its far fault included",
            field<&Uvm::blocking_misses>()),
       cycles("uvm.touch_interval", 0, "an SM reports its accesses to a page at most so often",
              field<&Uvm::touch_interval>()),

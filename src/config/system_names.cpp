@@ -23,7 +23,7 @@ std::vector<std::uint32_t> nodes_named(const SystemConfig& system, std::string_v
   if (name == "nics") add(system.first_nic(), system.endpoints());
   if (const auto one = node_named(system, name)) found.push_back(*one);
   if (found.empty())
-    throw UserError(fmt::format("'{}' is no node; expected gpu0 to gpu{}, all, {}or a switch of [system]",
+    throw UserError(fmt::format("'{}' is not a node; expected gpu0 to gpu{}, all, {}or a switch of [system]",
                                 printable(name), system.first_host() - 1,
                                 system.nics > 0 ? "hosts, nics, one of these by its number, " : ""));
   return found;

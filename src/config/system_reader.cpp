@@ -373,7 +373,7 @@ class SystemReader {
     const auto found = std::ranges::find(to_->kinds, kind, &LinkKind::name);
     if (found == to_->kinds.end())
       throw UserError(
-          fmt::format("'{}' is no kind of link; expected one that has a section", printable(kind)));
+          fmt::format("'{}' is not a kind of link; expected one that has a section", printable(kind)));
     return {static_cast<std::uint32_t>(found - to_->kinds.begin()), count};
   }
 

@@ -140,7 +140,7 @@ std::uint64_t parse_units(const Parameter& p, std::string_view text) {
 }
 
 std::vector<std::uint32_t> parse_list(const Parameter& p, std::string_view text) {
-  constexpr std::size_t kMost = 32;
+  constexpr std::size_t kMaxValues = 32;
   std::vector<std::uint32_t> values;
   for (const std::string_view part : split(text, ',')) {
     const std::uint64_t value = parse_number(p, part, std::nullopt);
@@ -148,7 +148,8 @@ std::vector<std::uint32_t> parse_list(const Parameter& p, std::string_view text)
       throw UserError(fmt::format("{}: {} does not come after {}; expected ascending numbers", p.key, value,
                                   values.back()));
     values.push_back(static_cast<std::uint32_t>(value));
-    if (values.size() > kMost) throw UserError(fmt::format("{} has more than {} values", p.key, kMost));
+    if (values.size() > kMaxValues)
+      throw UserError(fmt::format("{} has more than {} values", p.key, kMaxValues));
   }
   return values;
 }

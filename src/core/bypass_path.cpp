@@ -25,8 +25,8 @@ void BypassPath::await(Cycle now, const MioOperation& op) {
 void BypassPath::send(Cycle now) {
   if (can_send_line()) send_line(now);
   if (waits_.due() <= now && !port_->full()) {
-    icnt::Request look = waits_.next(now);
-    port_->send(now, look);
+    icnt::Request poll = waits_.next(now);
+    port_->send(now, poll);
   }
   busy_ = copies_.has_lines() || !waits_.idle();
 }

@@ -1,4 +1,4 @@
-// What goes to the SM's port past the L1: bulk copies, and looks of warps that wait for signals.
+// What goes to the SM's port past the L1: bulk copies, and polls of warps that wait for signals.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace lockstep::core {
 
-/// A line of a copy and a look a cycle, after what the load/store unit has for the port.
+/// A line of a copy and a poll a cycle, after what the load/store unit has for the port.
 class BypassPath {
  public:
   /// `translator`: null where nothing is translated. `may_park`: of SignalWaits.
@@ -49,8 +49,8 @@ class BypassPath {
   [[nodiscard]] static bool is_copy(std::uint32_t tag) { return tag & BulkCopies::kTag; }
   /// Sectors of a copy are back or acknowledged; `tag`: of its request.
   void copied(Cycle now, std::uint32_t tag, unsigned sectors) { finish(now, copies_.receive(tag, sectors)); }
-  /// The reply to a look.
-  void looked(Cycle now, const icnt::Reply& reply) {
+  /// The reply to a poll.
+  void polled(Cycle now, const icnt::Reply& reply) {
     if (const auto ended = waits_.receive(now, reply)) results_->emit(MioEvent::Kind::kResult, *ended);
   }
 

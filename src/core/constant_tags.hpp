@@ -21,13 +21,13 @@ class ConstantTags {
   }
 
   /// A line's place, and from which cycle its data are there.
-  struct Look {
+  struct Lookup {
     Found found;
     Cycle* ready;
   };
   /// Finds the line, which is the most recently used of its set from now on, in place of the least recently
   /// used one where it was not there. `line`: a number, address / bytes of a line.
-  [[nodiscard]] Look look(Address line) {
+  [[nodiscard]] Lookup lookup(Address line) {
     Place* const first = &places_[line % sets_ * ways_];
     Place* victim = first;
     for (Place* p = first; p != first + ways_; ++p) {

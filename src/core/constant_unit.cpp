@@ -97,7 +97,7 @@ unsigned ConstantUnit::serve_all(Cycle now, const MioOperation& op, Waiting& loa
 
 void ConstantUnit::serve(Cycle at, Address address, std::uint8_t kernel, Waiting& load) {
   using Found = ConstantTags::Found;
-  const ConstantTags::Look in_l1 = l1_.look(address / kL1Line);
+  const ConstantTags::Lookup in_l1 = l1_.lookup(address / kL1Line);
   const bool brought = in_l1.found == Found::kFreeWay && !cold_miss_;
   if (in_l1.found == Found::kLine || brought) {
     load.ready = std::max(load.ready, std::max(at, *in_l1.ready) + rest_);
@@ -105,7 +105,7 @@ void ConstantUnit::serve(Cycle at, Address address, std::uint8_t kernel, Waiting
   }
   stats::SmCounters& counted = (*counters_)[kernel];
   ++counted.const_l1_misses;
-  const ConstantTags::Look in_l15 = l15_.look(address / kL15Line);
+  const ConstantTags::Lookup in_l15 = l15_.lookup(address / kL15Line);
   if (in_l15.found == Found::kLine || (in_l15.found == Found::kFreeWay && !cold_miss_)) {
     *in_l1.ready = at + l15_extra_;
     load.ready = std::max(load.ready, at + l15_extra_ + rest_);

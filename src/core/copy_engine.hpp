@@ -63,7 +63,8 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   /// Lines of pages on the host: what SMs request, as it came; and what goes to an SM, by way of its slice.
   [[nodiscard]] std::vector<icnt::Reply>& remote_asked() { return remote_asked_; }
   void reply_remote(const icnt::Request& reply) { remote_replies_.push_back(reply); }
-  /// Whether a migration of that direction has ended since the last call: all its lines are answered.
+  /// Whether a migration of that direction has ended since the last call: replies for all its lines have
+  /// come.
   [[nodiscard]] bool take_migrated(unsigned direction) {
     return std::exchange(migrations_[direction].ended, false);
   }

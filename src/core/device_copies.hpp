@@ -14,7 +14,7 @@ namespace lockstep::core {
 /// The driver starts a kernel of its own for each, which is bound by the DRAM: so one takes the launch floor
 /// of a kernel (launch.latency_ns), then its bytes over the peak bandwidth's share that streaming kernels
 /// reach: written once by a fill (dram.fill_percent), read and written by a copy (dram.copy_percent). One
-/// after another: they share the DRAM, so that the last ends as if they ran side by side.
+/// after another: they share the DRAM, so the last one ends as if they ran concurrently.
 ///
 /// Their lines go neither through the L2 nor the DRAM's channels: kernels beside them are not slowed down,
 /// and the L2 keeps what it has (assumed; what fits the L2 is faster on hardware).

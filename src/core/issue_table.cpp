@@ -182,7 +182,7 @@ void IssueTable::set_registers(IssueInst& out, const trace::StaticInst& inst) {
 }
 
 /// Reads of the register file by bank (register number modulo banks). A vector register that the instruction
-/// just before names in the same operand slot comes from the register-file cache instead: traces carry no
+/// just before names in the same operand position comes from the register-file cache instead: traces carry no
 /// reuse bits, so the compiler is assumed to set one wherever it can.
 void IssueTable::set_bank_reads(IssueInst& out, const trace::StaticInst& inst,
                                 const trace::StaticInst* before) const {

@@ -25,9 +25,9 @@ L1Cache::L1Cache(const config::L1Group& l1)
       lines_(std::max(1u, l1.bytes / kLineBytes)),
       ways_(std::clamp(l1.ways, 1u, lines_)),
       shift_(static_cast<unsigned>(std::bit_width(std::max(ways_, 8u) - 1))) {
-  const std::uint32_t most_sets = (lines_ + ways_ - 1) / ways_;
-  first_.resize(most_sets);
-  prints_.resize(std::size_t{most_sets} << shift_);
+  const std::uint32_t max_sets = (lines_ + ways_ - 1) / ways_;
+  first_.resize(max_sets);
+  prints_.resize(std::size_t{max_sets} << shift_);
   words_.resize(prints_.size());
   links_.resize(prints_.size());
   hints_.resize(std::bit_ceil(lines_));

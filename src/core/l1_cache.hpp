@@ -24,14 +24,14 @@ class L1Cache {
   [[nodiscard]] SectorMask sectors(std::uint32_t place) const {
     return static_cast<SectorMask>(words_[place] & 0xf);
   }
-  /// A hit: with LRU the line becomes the last of its set to go; with FIFO nothing changes.
+  /// A hit: with LRU the line becomes the last of its set to be evicted; with FIFO nothing changes.
   void touch(std::uint32_t place) {
     if (hit_renews_) renew(place);
   }
-  /// Makes sectors valid; a line that is not there replaces the next of its set to go and becomes the last.
-  /// A line that is there keeps its position.
+  /// Makes sectors valid; a line that is not there replaces its set's victim and becomes the last to be
+  /// evicted. A line that is there keeps its position.
   void fill(Address line, SectorMask sectors);
-  /// Makes sectors invalid; a line without any is the next of its set to go.
+  /// Makes sectors invalid; a line without any becomes its set's next victim.
   void drop(std::uint32_t place, SectorMask sectors);
 
   void invalidate();
@@ -56,7 +56,7 @@ class L1Cache {
     std::uint32_t set;
     std::uint8_t print;  // fingerprint, differs between neighbours in a set
   };
-  struct Link {  // ring of a set's ways, the last to go first
+  struct Link {  // ring of a set's ways, the last to be evicted first
     std::uint16_t previous, next;
   };
 
@@ -77,8 +77,9 @@ class L1Cache {
   std::uint32_t sets_ = 0, active_ = 0;  // how they are divided: active_ ways in use
   unsigned shift_;                       // a set has 2^shift_ places, of which `active_` are in use
   std::uint64_t inverse_ = 0;            // 2^64 / sets, rounded up
-  std::vector<std::uint16_t> first_;     // way of a set that is the last to go
-  std::vector<std::uint16_t> hints_;     // by line number: where the line was last, to be looked at first
+  std::vector<std::uint16_t>
+      first_;  // way of a set that is the last to be evicted; the victim is the one before it in the ring
+  std::vector<std::uint16_t> hints_;  // by line number: where the line was last, to be looked at first
   std::vector<std::uint8_t> prints_;
   std::vector<std::uint64_t> words_;  // line address | valid sectors
   std::vector<Link> links_;

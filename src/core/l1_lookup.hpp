@@ -17,7 +17,7 @@ namespace lockstep::core {
 
 /// Write-through, allocate on fill, misses in flight occupy no way. A load's sectors hit, merge with a fill
 /// under way, or miss; a line's missing sectors are one request. Stores hit or miss; sectors written whole
-/// become valid in the L1 when l1.allocate_on_store is set and no fill of theirs is under way. Local memory
+/// become valid in the L1 when l1.allocate_on_store is set and none of them is being filled. Local memory
 /// is cached the same way (written through). Loads that bypass the L1, atomics and reductions count as misses
 /// and make the SM's own copy invalid.
 class L1Lookup {
@@ -40,8 +40,8 @@ class L1Lookup {
   /// Sectors of a request of look_up's have arrived.
   void receive(Cycle now, const icnt::Reply& reply);
 
-  /// The L1 loses the lines of [first, first + bytes). False, and nothing has changed: a fill of theirs is
-  /// under way.
+  /// The L1 loses the lines of [first, first + bytes). False, and nothing has changed: a fill of one of them
+  /// is under way.
   [[nodiscard]] bool drop(Address first, Address bytes) {
     if (mshrs_.any_in(first, bytes)) return false;
     cache_.drop_range(first, bytes);

@@ -1,4 +1,4 @@
-// Miss-status registers of the L1: lines with sectors under way, and who waits for them.
+// Miss-status registers of the L1: lines with sectors under way, and the operations that wait for them.
 #pragma once
 
 #include <algorithm>

@@ -14,7 +14,7 @@ struct LaunchChoice {
   std::uint64_t mark = kNever;  // a cut comes when this many of its CTAs have been dispatched
 };
 
-/// Asked by the dispatcher, in the order of the launches, inside of windows. What it answers may depend on
+/// Asked by the dispatcher, in the order of the launches, inside of windows. Its choice may depend on
 /// what was there at the last cut, and on nothing else.
 class LaunchChooser {
  public:

@@ -14,25 +14,25 @@ namespace lockstep::core {
 class LsuWheel {
  public:
   explicit LsuWheel(Cycle span)
-      : slots_(std::bit_ceil(span + 1 < 64 ? Cycle{64} : span + 1), Slot{kEnd, kEnd}),
-        occupied_(slots_.size() / 64, 0) {
+      : buckets_(std::bit_ceil(span + 1 < 64 ? Cycle{64} : span + 1), Bucket{kEnd, kEnd}),
+        occupied_(buckets_.size() / 64, 0) {
     nodes_.reserve(512);
   }
 
   void add(Cycle now, Cycle due, std::uint32_t handle) {
-    assert(due >= now && due - now < slots_.size());
+    assert(due >= now && due - now < buckets_.size());
     (void)now;
     const std::uint32_t node = allocate();
     nodes_[node] = {handle, kEnd};
-    Slot& slot = slots_[due & (slots_.size() - 1)];
-    if (slot.head == kEnd) {
-      slot.head = node;
-      const std::size_t b = due & (slots_.size() - 1);
+    Bucket& bucket = buckets_[due & (buckets_.size() - 1)];
+    if (bucket.head == kEnd) {
+      bucket.head = node;
+      const std::size_t b = due & (buckets_.size() - 1);
       occupied_[b / 64] |= std::uint64_t{1} << b % 64;
     } else {
-      nodes_[slot.tail].next = node;
+      nodes_[bucket.tail].next = node;
     }
-    slot.tail = node;
+    bucket.tail = node;
     ++size_;
     if (due < next_) next_ = due;
   }
@@ -46,9 +46,9 @@ class LsuWheel {
   void drain(Cycle now, F&& f) {
     assert(next_ >= now);
     if (next_ != now) return;
-    const std::size_t b = now & (slots_.size() - 1);
-    std::uint32_t node = slots_[b].head;
-    slots_[b].head = kEnd;
+    const std::size_t b = now & (buckets_.size() - 1);
+    std::uint32_t node = buckets_[b].head;
+    buckets_[b].head = kEnd;
     occupied_[b / 64] &= ~(std::uint64_t{1} << b % 64);
     while (node != kEnd) {
       f(nodes_[node].handle);
@@ -63,7 +63,7 @@ class LsuWheel {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, slots_, occupied_, nodes_, free_, size_, next_);
+    a.members(*this, buckets_, occupied_, nodes_, free_, size_, next_);
   }
 
  private:
@@ -71,7 +71,7 @@ class LsuWheel {
   struct Node {
     std::uint32_t handle, next;
   };
-  struct Slot {
+  struct Bucket {
     std::uint32_t head, tail;
   };
 
@@ -86,7 +86,7 @@ class LsuWheel {
   }
 
   [[nodiscard]] Cycle find_next(Cycle from) const {
-    const std::size_t mask = slots_.size() - 1, start = from & mask, words = occupied_.size();
+    const std::size_t mask = buckets_.size() - 1, start = from & mask, words = occupied_.size();
     std::uint64_t bits = occupied_[start / 64] & (~std::uint64_t{0} << start % 64);
     for (std::size_t i = 0;; ++i) {  // something is there: after at most one turn it is found
       const std::size_t w = (start / 64 + i) & (words - 1);
@@ -95,7 +95,7 @@ class LsuWheel {
     }
   }
 
-  std::vector<Slot> slots_;
+  std::vector<Bucket> buckets_;
   std::vector<std::uint64_t> occupied_;
   std::vector<Node> nodes_;
   std::uint32_t free_ = kEnd;

@@ -65,7 +65,7 @@ void MemoryPipeline::tick(Cycle now) {
     parked_->serve(now);  // 5. lines whose page has come, shootdowns
     set_memory_free(now);
   }
-  if (bypass_.busy()) send_past_l1(now);  // 6. bulk copies, and looks of warps that wait for signals
+  if (bypass_.busy()) send_past_l1(now);  // 6. bulk copies, and polls of warps that wait for signals
   results_.deliver(now);                  // 7. results that are due
   port_.tick(now);                        // 8. requests into the crossbar
 }
@@ -90,7 +90,7 @@ void MemoryPipeline::receive_reply(Cycle now) {
       case icnt::AccessKind::kConstant:
         return constants_.receive(now, reply);
       case icnt::AccessKind::kAwait:
-        return bypass_.looked(now, reply);
+        return bypass_.polled(now, reply);
       default:
         return l1_.receive(now, reply);
     }

@@ -69,7 +69,7 @@ void PeerPort::take_commands(Cycle now) {
   commands_.drain(now, [&](std::uint32_t, const icnt::CopyCommand& copy) {
     const std::uint16_t to = map_->owner(copy.address);
     if (to >= wiring_.devices)
-      throw UserError(fmt::format("device {} copies to {:#x}, which is no device's memory", wiring_.device,
+      throw UserError(fmt::format("device {} copies to {:#x}, which is not a device's memory", wiring_.device,
                                   copy.address));
     copies_.add(copy, to, now - command_cycles_);
   });
@@ -211,7 +211,7 @@ void PeerPort::ask(std::uint16_t to, const Asked& asked, Address line) {
   message.access.line = line;
   message.access.tag = asked_.add(asked);
   if (message.access.kind == icnt::AccessKind::kAwait)
-    message.access.set_rate(0, 0);  // links count each look
+    message.access.set_rate(0, 0);  // links count each poll
   send(to, kRequests, message);
 }
 

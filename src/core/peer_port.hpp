@@ -17,8 +17,8 @@
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
 #include "stats/counter_source.hpp"
+#include "util/request_table.hpp"
 #include "util/ring.hpp"
-#include "util/slot_table.hpp"
 
 namespace lockstep::core {
 
@@ -60,9 +60,9 @@ struct PeerWiring {
 /// status word is posted to the NIC: it is acknowledged when it has left the crossbar.
 ///
 /// Managed pages: the directory orders copies of pages that migrate; SMs send lines of pages that another
-/// device has, as they would to the host, with the device that they were told (icnt::remote_tag).
+/// device has, as they would to the host, with the device from the GMMU's reply (icnt::remote_tag).
 ///
-/// What others ask for is booked to the kernel slot `kernel`, beyond those of the dispatcher.
+/// Requests of others are booked to the kernel slot `kernel`, beyond those of the dispatcher.
 class PeerPort final : public sim::Domain, public stats::CounterSource {
  public:
   PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
@@ -155,8 +155,8 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   sim::Inbox<uvm::DirectoryCommand> orders_;
   sim::Inbox<link::Message> inbox_;
   std::deque<Lane> lanes_;  // a deque: ports stay where they are
-  SlotTable<Asked> asked_;
-  SlotTable<Served> served_;
+  RequestTable<Asked> asked_;
+  RequestTable<Served> served_;
   std::size_t copy_lines_asked_ = 0;  // of asked_, those of copies
   PeerCopies copies_;
   std::vector<stats::IcntCounters> counters_;  // by kernel slot

@@ -11,7 +11,7 @@ namespace lockstep::core {
 inline constexpr unsigned kBanks = 32;
 
 /// Lanes that one pass over the banks can serve without conflicts: the warp up to 4 bytes per lane, a half
-/// for 8, a quarter for 16 (CUDA C++ Programming Guide, cc 5.x shared memory; at most 128 bytes a pass).
+/// for 8, a quarter for 16 (CUDA C++ Programming Guide, cc 5.x shared memory; at most 128 bytes per pass).
 [[nodiscard]] constexpr unsigned lanes_per_pass(unsigned width) {
   return width <= 4 ? 32 : width <= 8 ? 16 : width <= 16 ? 8 : 4;
 }

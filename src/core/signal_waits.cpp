@@ -32,33 +32,33 @@ void SignalWaits::find_due() {
 icnt::Request SignalWaits::next(Cycle now) {
   Wait& wait = waits_[first_due_];
   const trace::AwaitedSignals& awaited = wait.awaited;
-  icnt::Request look;
-  look.line = line_of(awaited.word);
-  look.tag = first_due_;
-  look.kind = icnt::AccessKind::kAwait;
-  look.sectors = static_cast<SectorMask>(1u << sector_in_line(awaited.word));
-  look.kernel = wait.kernel;
-  look.set_awaited(awaited.word, awaited.signals);
-  note_look(wait, now);
-  if (may_park_) set_rate(wait, look);
+  icnt::Request poll;
+  poll.line = line_of(awaited.word);
+  poll.tag = first_due_;
+  poll.kind = icnt::AccessKind::kAwait;
+  poll.sectors = static_cast<SectorMask>(1u << sector_in_line(awaited.word));
+  poll.kernel = wait.kernel;
+  poll.set_awaited(awaited.word, awaited.signals);
+  note_poll(wait, now);
+  if (may_park_) set_rate(wait, poll);
   wait.from = kNever;
   find_due();
-  return look;
+  return poll;
 }
 
-void SignalWaits::note_look(Wait& wait, Cycle now) {
+void SignalWaits::note_poll(Wait& wait, Cycle now) {
   wait.gap_before = wait.gap;
-  wait.gap = wait.looks == 0 ? 0 : now - wait.last;
+  wait.gap = wait.polls == 0 ? 0 : now - wait.last;
   wait.last = now;
-  if (++wait.looks == 2) wait.second = now;
+  if (++wait.polls == 2) wait.second = now;
 }
 
-/// The first look is left out of the mean: its line may have come from memory.
-void SignalWaits::set_rate(const Wait& wait, icnt::Request& look) {
+/// The first poll is left out of the mean: its line may have come from memory.
+void SignalWaits::set_rate(const Wait& wait, icnt::Request& poll) {
   if (wait.gap != 0 && wait.gap == wait.gap_before) {
-    look.set_rate(static_cast<std::uint32_t>(wait.gap), 1);
-  } else if (wait.looks >= kLooksOfMean) {
-    look.set_rate(static_cast<std::uint32_t>(wait.last - wait.second), wait.looks - 2);
+    poll.set_rate(static_cast<std::uint32_t>(wait.gap), 1);
+  } else if (wait.polls >= kPollsOfMean) {
+    poll.set_rate(static_cast<std::uint32_t>(wait.last - wait.second), wait.polls - 2);
   }
 }
 

@@ -1,4 +1,4 @@
-// The SM's warps that wait for signals of others: words of global memory, at which they look again and again.
+// The SM's warps that wait for signals of others: words of global memory, at which they poll again and again.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace lockstep::core {
 
-/// A wait is a loop of the program: it looks at its word, past the L1, again and again until that has had its
-/// signals. Looks are answered where the word's memory is (mem::SignalCounts). Once they come at a steady
-/// rate, of the same time between them twice or else the mean of several, a look may stay there
-/// (mem::ParkedLooks).
+/// A wait is a loop of the program: it polls its word, past the L1, again and again until that has had its
+/// signals. Polls are done where the word's memory is (mem::SignalCounts). Once they come at a steady
+/// rate, of the same time between them twice or else the mean of several, a poll may stay there
+/// (mem::ParkedPolls).
 class SignalWaits {
  public:
-  /// Cycles from a reply to the next look: a compare, a branch and the load's way to the
+  /// Cycles from a reply to the next poll: a compare, a branch and the load's way to the
   /// L1 (assumed; fixed-latency instructions that depend on each other take 4 to 5 cycles each, a taken
   /// branch some 10).
   static constexpr Cycle kRound = 20;
 
-  /// `may_park`: whether looks may stay where they are answered.
+  /// `may_park`: whether polls may stay where they are done.
   explicit SignalWaits(bool may_park) : may_park_(may_park) {}
 
   /// `op`: of SignalOp::kAwaits, with words.
   void add(Cycle now, const MioOperation& op);
-  /// Cycle from which next() has a look to send; kNever.
+  /// Cycle from which next() has a poll to send; kNever.
   [[nodiscard]] Cycle due() const { return due_; }
   /// Precondition: due() <= now.
   [[nodiscard]] icnt::Request next(Cycle now);
-  /// The reply to a look with `tag`. The handle of an operation that has ended.
+  /// The reply to a poll with `tag`. The handle of an operation that has ended.
   [[nodiscard]] std::optional<std::uint32_t> receive(Cycle now, const icnt::Reply& reply);
 
   [[nodiscard]] bool idle() const { return free_.size() == waits_.size(); }
@@ -45,23 +45,23 @@ class SignalWaits {
  private:
   struct Wait {
     trace::AwaitedSignals awaited;
-    Cycle from = kNever;  // of the next look; kNever: one is under way
+    Cycle from = kNever;  // of the next poll; kNever: one is under way
     std::uint32_t handle = 0;
     std::uint8_t kernel = 0;
-    std::uint32_t looks = 0;        // sent
+    std::uint32_t polls = 0;        // sent
     Cycle second = 0, last = 0;     // when
     Cycle gap = 0, gap_before = 0;  // between the last of them
   };
-  static constexpr std::uint32_t kLooksOfMean = 8;
+  static constexpr std::uint32_t kPollsOfMean = 8;
   void find_due();
-  static void note_look(Wait& wait, Cycle now);
-  static void set_rate(const Wait& wait, icnt::Request& look);
+  static void note_poll(Wait& wait, Cycle now);
+  static void set_rate(const Wait& wait, icnt::Request& poll);
 
   bool may_park_;
   std::vector<Wait> waits_;
   std::vector<std::uint32_t> free_;
   Cycle due_ = kNever;
-  std::uint32_t first_due_ = 0;  // whose look it is
+  std::uint32_t first_due_ = 0;  // whose poll it is
 };
 
 }  // namespace lockstep::core

@@ -21,11 +21,11 @@
 namespace lockstep::core {
 
 /// Part of an SM. Managed addresses are looked up in the SM's TLB, in the cycle of the L1 tags. A miss is
-/// parked and asked of the GMMU, and the load/store unit goes on: hits under misses, any number of them. What
-/// was parked tries again, one line a cycle, when the load/store unit has no operation at hand; it does not
-/// look into the TLB again, so it gets through whatever has happened to the page since. A shootdown takes its
-/// turn behind what was answered before it: the TLB forgets, and when no fill of the pages is under way the
-/// L1 drops their lines and the SM answers (not with uvm.early_reuse).
+/// parked and requested from the GMMU, and the load/store unit continues: any number of hits under misses.
+/// Parked lines try again, one per cycle, when the load/store unit has no operation; they do not access the
+/// TLB again, so they succeed whatever has happened to the page since. A shootdown is processed after the
+/// replies that came before it: the TLB drops its entries, and when no fill of the pages is under way the L1
+/// drops their lines and the SM acknowledges (not with uvm.early_reuse).
 ///
 /// Other device memory is always there. With tlb.miss_latency the SM's first line of a block of 2 MB, and all
 /// of the block until then, wait that long. The GPU's TLBs, which the SMs share, are not modelled: SMs of one
@@ -70,7 +70,7 @@ class Translator {
 
   /// Whether there may be something to receive or to do.
   [[nodiscard]] bool attentive() const { return managed_ != nullptr || waiting_ > 0; }
-  /// Answers and shootdowns that have arrived by `now`.
+  /// Replies and shootdowns that have arrived by `now`.
   void receive(Cycle now);
   /// Work that is next in turn: a line to try again, or a shootdown.
   [[nodiscard]] bool has_work() const { return !work_.empty(); }
@@ -82,7 +82,7 @@ class Translator {
   [[nodiscard]] icnt::Request take_remote();
   /// One of them has got through.
   [[nodiscard]] ParkedLine remote_done(std::uint32_t token);
-  /// With uvm.blocking_misses: a miss is not answered yet, so the TLB is not looked up.
+  /// With uvm.blocking_misses: a miss has no reply yet, so the TLB is not looked up.
   [[nodiscard]] bool blocks() const { return blocking_ && waiting_ > 0; }
   [[nodiscard]] const icnt::TranslationReply& shootdown() const { return work_.front().shootdown; }
   /// First byte of its pages.
@@ -139,7 +139,7 @@ class Translator {
       a.members(*this, place, lines, merges);
     }
   };
-  struct Report {  // accesses to a page that were told last
+  struct Report {  // the accesses to a page that were reported last
     std::uint64_t page = ~std::uint64_t{0};
     Cycle at = 0;
     bool write = false;

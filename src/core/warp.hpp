@@ -73,8 +73,8 @@ struct Cta {
   std::uint64_t warps = 0;                  // slots, bit each
   std::array<std::uint64_t, 16> arrived{};  // by barrier id: slots waiting or arrived
   std::array<std::uint64_t, 16> members{};  // by barrier id: live slots that take part
-  std::array<Cycle, 16> last_arrival{};     // by barrier id: when the SM's barriers heard the last arrival
-  std::vector<std::uint32_t> mbarriers;     // by number: events that it has had
+  std::array<Cycle, 16> last_arrival{};  // by barrier id: when the SM's barriers processed the last arrival
+  std::vector<std::uint32_t> mbarriers;  // by number: events that it has had
 };
 
 /// An operation in the memory pipeline.

@@ -38,7 +38,7 @@ struct Sheet {
   [[noreturn]] void fail(const CsvRow& row, const std::string& message) const {
     throw InputError(file, row.line, message);
   }
-  /// Throws InputError where the field is no finite number.
+  /// Throws InputError where the field is not a finite number.
   [[nodiscard]] double number(const CsvRow& row, std::size_t column) const {
     const std::string found = text(row, column);
     if (const auto value = parse_number(found)) return *value;

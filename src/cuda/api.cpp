@@ -15,7 +15,7 @@ namespace lockstep::cuda {
 namespace {
 thread_local Status last_error = Status::kSuccess;
 
-void tell(const std::string& what) { print_err("lockstep: {}\n", what); }
+void report(const std::string& what) { print_err("lockstep: {}\n", what); }
 }  // namespace
 
 int finish(Status status) noexcept {
@@ -27,15 +27,15 @@ int finish_exception() noexcept {
   try {
     throw;
   } catch (const ApiError& e) {
-    if (e.told()) tell(e.what());
+    if (e.reported()) report(e.what());
     return finish(e.status());
   } catch (const exec::DeviceFault& e) {
-    tell(e.what());
+    report(e.what());
     return finish(fault_status(e.kind()));
   } catch (const std::bad_alloc&) {
     return finish(Status::kErrorMemoryAllocation);
   } catch (const std::exception& e) {
-    tell(e.what());
+    report(e.what());
     return finish(Status::kErrorUnknown);
   }
 }

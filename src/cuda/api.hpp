@@ -10,7 +10,7 @@ namespace lockstep::cuda {
 
 /// Remembers `status` as the calling thread's last error and gives it as the C result.
 int finish(Status status) noexcept;
-/// The result of the exception that is being handled: tells the user what ApiError, DeviceFault and UserError
+/// The result of the exception that is being handled: shows the user what ApiError, DeviceFault and UserError
 /// have to say.
 int finish_exception() noexcept;
 
@@ -26,7 +26,7 @@ int api(Body&& body) noexcept {
   try {
     runtime = &Runtime::instance();
     const Turns::Call turn(runtime->turns);
-    const Lookout::Call call(runtime->lookout);
+    const CallWatchdog::Call call(runtime->watchdog);
     const std::scoped_lock lock(runtime->mutex);
     if (const Status sticky = runtime->devices.current().sticky; sticky != Status::kSuccess)
       return finish(sticky);

@@ -138,7 +138,7 @@ void throw_if(int result) {
   if (result != 0) throw ApiError(static_cast<Status>(result));
 }
 
-/// Of a context that the program names.
+/// The device of a context that the program names.
 int device_of(const void* context) {
   require(context != nullptr, Status::kErrorDeviceUninitialized);
   return static_cast<int>(static_cast<const Context*>(context)->device);

@@ -27,7 +27,7 @@ int shmem_api(char* message, std::size_t size, Body&& body) noexcept {
     cuda::Runtime& runtime = cuda::Runtime::instance();
     const cuda::ClockReader ours(cuda::ClockScope::kRuntime);
     const cuda::Turns::Call turn(runtime.turns);
-    const cuda::Lookout::Call call(runtime.lookout);
+    const cuda::CallWatchdog::Call call(runtime.watchdog);
     const std::scoped_lock lock(runtime.mutex);
     body(runtime);
     return 0;

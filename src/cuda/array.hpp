@@ -31,7 +31,7 @@ struct Array {
   [[nodiscard]] std::size_t rows() const { return height > 0 ? height : 1; }
   [[nodiscard]] std::size_t slices() const { return depth > 0 ? depth : 1; }
   [[nodiscard]] std::size_t bytes() const { return pitch * rows() * slices(); }
-  /// Of device memory: what the hardware's layout needs (exec::TexelLayout), at least bytes().
+  /// Device memory that the hardware's layout needs (exec::TexelLayout), at least bytes().
   [[nodiscard]] std::size_t reserved() const;
   [[nodiscard]] exec::Image image() const;
   /// As one side of a copy: from byte `x` of row `y` of slice `z` on. Throws ApiError(InvalidValue) where

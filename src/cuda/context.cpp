@@ -26,8 +26,8 @@ Created& created() {
 
 Context& primary_context(unsigned device) {
   static std::vector<Context> all = [] {
-    std::vector<Context> made(exec::kMostDevices);
-    for (unsigned d = 0; d < exec::kMostDevices; ++d) made[d] = {d, 0, 0, d + 1U};
+    std::vector<Context> made(exec::kMaxDevices);
+    for (unsigned d = 0; d < exec::kMaxDevices; ++d) made[d] = {d, 0, 0, d + 1U};
     return made;
   }();
   return all[device];
@@ -36,7 +36,7 @@ Context& primary_context(unsigned device) {
 Context& create_context(unsigned device, unsigned flags) {
   Created& all = created();
   const std::scoped_lock lock(all.mutex);
-  return all.contexts.emplace_back(Context{device, flags, 0, exec::kMostDevices + ++all.made});
+  return all.contexts.emplace_back(Context{device, flags, 0, exec::kMaxDevices + ++all.made});
 }
 
 bool destroy_context(const void* context) {

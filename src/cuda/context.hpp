@@ -18,7 +18,8 @@ struct Context {
 /// Another name for the device, until it is destroyed. The calling thread's stack of contexts does not
 /// change.
 [[nodiscard]] Context& create_context(unsigned device, unsigned flags);
-/// Takes it from the calling thread's stack, too. False where `context` is none that create_context() gave.
+/// Takes it from the calling thread's stack, too. False if `context` is not one that create_context()
+/// returned.
 [[nodiscard]] bool destroy_context(const void* context);
 /// The calling thread's stack of contexts; the last is current.
 [[nodiscard]] std::vector<Context*>& context_stack();

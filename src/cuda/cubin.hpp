@@ -15,10 +15,10 @@ namespace lockstep::cuda {
 struct CubinKernel {
   std::uint32_t registers = 0;     // of a thread
   std::uint32_t frame_bytes = 0;   // of a thread: local memory of the kernel's own frame
-  std::uint32_t stack_bytes = 0;   // of a thread: with all that it calls
+  std::uint32_t stack_bytes = 0;   // per thread, with the functions that it calls
   std::uint32_t barriers = 0;      // named barriers, barrier 0 included
   std::uint64_t shared_bytes = 0;  // static, of a CTA, with the 1 KiB that the system takes from sm_90 on
-  std::uint64_t code_bytes = 0;    // with the slow paths inside it; 16 bytes an instruction
+  std::uint64_t code_bytes = 0;    // with the slow paths inside it; 16 bytes per instruction
 };
 
 /// Kernels by name. Throws UserError naming `name` and the offset for anything that does not fit the layout;

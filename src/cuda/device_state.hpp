@@ -24,7 +24,7 @@ class DeviceState {
   /// Local memory of a thread for called functions: cudaLimitStackSize only raises it.
   [[nodiscard]] std::size_t stack_bytes() const { return stack_bytes_; }
 
-  /// Of malloc() in kernels. Its size is fixed from the first call on.
+  /// The heap of malloc() in kernels. Its size is fixed from the first call on.
   [[nodiscard]] exec::DeviceHeap& heap();
   [[nodiscard]] bool heap_owns(Address address) const { return heap_ && heap_->owns(address); }
   void drop_heap() { heap_.reset(); }

@@ -1,4 +1,4 @@
-// Of contexts and devices what few programs ask for, of both APIs.
+// Rarely used functions on contexts and devices, of both APIs.
 #include <algorithm>
 
 #include "cuda/device.hpp"

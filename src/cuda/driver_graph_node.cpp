@@ -1,4 +1,4 @@
-// Of the driver API: nodes of any type by one function, their parameters and attributes, batches of memory
+// The driver API: nodes of any type by one function, their parameters and attributes, batches of memory
 // operations, objects that graphs keep alive.
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Of the driver API: what a graph consists of, and capturing streams into graphs.
+// The driver API: queries of a graph's contents, and capturing streams into graphs.
 #include "cuda/driver.hpp"
 #include "cuda/graph_functions.hpp"
 

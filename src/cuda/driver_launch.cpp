@@ -71,7 +71,7 @@ KernelLaunch geometry(const unsigned* grid, const unsigned* block, unsigned shar
   return l;
 }
 
-int most_ctas(int* ctas, void* f, int threads, std::size_t shared) {
+int max_active_ctas(int* ctas, void* f, int threads, std::size_t shared) {
   return driver([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessor(ctas, f, threads, shared); });
 }
 
@@ -126,11 +126,11 @@ LOCKSTEP_CUDA_API cuLaunchHostFunc(void* stream, abi::HostFn call, void* data) {
 
 LOCKSTEP_CUDA_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int* ctas, void* f, int threads,
                                                               std::size_t shared) {
-  return most_ctas(ctas, f, threads, shared);
+  return max_active_ctas(ctas, f, threads, shared);
 }
 LOCKSTEP_CUDA_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* ctas, void* f, int threads,
                                                                        std::size_t shared, unsigned) {
-  return most_ctas(ctas, f, threads, shared);
+  return max_active_ctas(ctas, f, threads, shared);
 }
 LOCKSTEP_CUDA_API cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, void* f, int ctas,
                                                           int threads) {

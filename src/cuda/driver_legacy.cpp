@@ -20,7 +20,7 @@ namespace {
 
 using Node = GraphNode*;
 
-/// Of CUDA_KERNEL_NODE_PARAMS_v1, which is how that of today begins.
+/// CUDA_KERNEL_NODE_PARAMS_v1, with which the current version begins.
 constexpr std::size_t kKernelNodeBytes = 56;
 static_assert(offsetof(DriverKernelNode, extra) + sizeof(void*) == kKernelNodeBytes);
 

@@ -19,7 +19,7 @@ void require_multicast(const Runtime& rt, unsigned device) {
 void wait_for_team(Runtime& rt, Handle object) {
   using namespace std::chrono_literals;
   while (!rt.multicast.is_complete(object)) {
-    if (!rt.lookout.has_other_threads())
+    if (!rt.watchdog.has_other_threads())
       throw ApiError(Status::kErrorIllegalState,
                      "a multicast object lacks devices, and the program has no other thread to add them "
                      "(cuMulticastAddDevice)");

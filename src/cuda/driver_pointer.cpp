@@ -29,7 +29,7 @@ enum Attribute {
 };
 
 /// An attribute's value and its size in bytes; a size of 0: the pointer does not have it.
-struct Answer {
+struct AttributeValue {
   std::uint64_t value = 0;
   std::size_t bytes = 0;
 };
@@ -61,7 +61,7 @@ std::size_t bytes_of(int attribute) {
 
 std::uint64_t number_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-Answer answer(Runtime& rt, int attribute, DevicePointer address) {
+AttributeValue attribute_of(Runtime& rt, int attribute, DevicePointer address) {
   using exec::MemoryKind;
   enum { kHost = 1, kOnDevice };  // CUmemorytype
   constexpr std::uint64_t kReadWrite = 3;
@@ -80,7 +80,7 @@ Answer answer(Runtime& rt, int attribute, DevicePointer address) {
     case kDevicePointer:
       return {address, bytes};
     case kHostPointer:
-      return found->kind == MemoryKind::kDevice ? Answer{} : Answer{address, bytes};
+      return found->kind == MemoryKind::kDevice ? AttributeValue{} : AttributeValue{address, bytes};
     case kBufferId:
     case kRangeStart:
       return {found->begin, bytes};
@@ -104,7 +104,7 @@ Answer answer(Runtime& rt, int attribute, DevicePointer address) {
 LOCKSTEP_CUDA_API cuPointerGetAttribute(void* data, int attribute, DevicePointer pointer) {
   return driver_api([&](Runtime& rt) {
     require(data != nullptr);
-    const Answer found = answer(rt, attribute, pointer);
+    const AttributeValue found = attribute_of(rt, attribute, pointer);
     require(found.bytes > 0);
     std::memcpy(data, &found.value, found.bytes);
   });
@@ -115,7 +115,7 @@ LOCKSTEP_CUDA_API cuPointerGetAttributes(unsigned count, const int* attributes, 
   return driver_api([&](Runtime& rt) {
     require(count > 0 && attributes != nullptr && data != nullptr);
     for (unsigned i = 0; i < count; ++i) {
-      const Answer found = answer(rt, attributes[i], pointer);
+      const AttributeValue found = attribute_of(rt, attributes[i], pointer);
       std::memcpy(data[i], &found.value, bytes_of(attributes[i]));
     }
   });

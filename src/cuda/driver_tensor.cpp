@@ -10,7 +10,7 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr unsigned kMostSwizzle = 3;  // CU_TENSOR_MAP_SWIZZLE_128B
+constexpr unsigned kMaxSwizzle = 3;  // CU_TENSOR_MAP_SWIZZLE_128B
 
 void refuse(Runtime& rt, const char* what) {
   rt.warnings.once(fmt::format("a tensor map with {} is not supported", what));
@@ -35,7 +35,7 @@ exec::TensorMap map_of(Runtime& rt, const Description& d) {
   if (!element) refuse(rt, "a packed type");
   if (d.interleave != 0) refuse(rt, "an interleaved layout");
   if (d.fill != 0) refuse(rt, "filling with NaN");
-  if (d.swizzle > kMostSwizzle) refuse(rt, "a swizzle of later GPUs");
+  if (d.swizzle > kMaxSwizzle) refuse(rt, "a swizzle of later GPUs");
   exec::TensorMap map;
   map.type = *element;
   map.rank = d.rank;

@@ -29,13 +29,13 @@ class ApiError : public std::runtime_error {
   explicit ApiError(Status status) : std::runtime_error(status_text(status)), status_(status) {}
   /// `reason`: shown once on stderr, as what() alone would not help the user.
   ApiError(Status status, const std::string& reason)
-      : std::runtime_error(reason), status_(status), told_(true) {}
+      : std::runtime_error(reason), status_(status), reported_(true) {}
   [[nodiscard]] Status status() const { return status_; }
-  [[nodiscard]] bool told() const { return told_; }
+  [[nodiscard]] bool reported() const { return reported_; }
 
  private:
   Status status_;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 }  // namespace lockstep::cuda

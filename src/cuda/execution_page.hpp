@@ -44,7 +44,7 @@ class SharedPage {
  public:
   /// A new page. Where the system gives no memory for it, one that is not shared: descriptor() is -1.
   SharedPage();
-  /// Another process's; takes the descriptor over. Where it is none, as SharedPage() without memory.
+  /// Another process's; takes the descriptor over. If it is not valid, as SharedPage() without memory.
   explicit SharedPage(int descriptor);
   ~SharedPage();
   SharedPage(const SharedPage&) = delete;

@@ -23,7 +23,7 @@ class GraphLaunch {
   void perform(const GraphNode& node);
   void submit(unsigned device, Operation operation);
   [[nodiscard]] abi::Stream stream_of(unsigned device);
-  /// An event behind all that the device's stream has; the streams of others wait for it.
+  /// An event behind all work of the device's stream; the streams of others wait for it.
   [[nodiscard]] abi::Event mark(unsigned device);
   void wait(unsigned device, abi::Event event) { submit(device, WaitEvent{event}); }
   void check_choices() const;

@@ -32,7 +32,7 @@ class GraphAllocation {
 
 class GraphMemory {
  public:
-  /// Bytes, as cudaDeviceGetGraphMemAttribute tells them: in use, and kept for later launches; now and at
+  /// Bytes, as cudaDeviceGetGraphMemAttribute reports them: in use, and kept for later launches; now and at
   /// most.
   struct Footprint {
     std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;

@@ -84,9 +84,9 @@ Operation allocate_operation(Runtime& rt, MemAllocNodeParams& p) {
   return AllocateMemory{std::move(memory)};
 }
 
-/// Of their time the trace says nothing: it has no such command.
+/// The trace has no such command, so it does not contain their time.
 Operation batch_operation(Runtime& rt, const BatchParams& p) {
-  require(p.count > 0 && p.count <= BatchParams::kMost && p.operations != nullptr && p.flags == 0);
+  require(p.count > 0 && p.count <= BatchParams::kMaxOperations && p.operations != nullptr && p.flags == 0);
   ValueOperations all;
   for (unsigned i = 0; i < p.count; ++i)
     if (const auto one = value_operation(p.operations[i])) all.list.push_back(*one);

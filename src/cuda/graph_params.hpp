@@ -42,7 +42,7 @@ static_assert(sizeof(MemAllocNodeParams) == 120 && offsetof(MemAllocNodeParams, 
 
 /// CUDA_BATCH_MEM_OP_NODE_PARAMS.
 struct BatchParams {
-  static constexpr unsigned kMost = 256;  // operations (cuStreamBatchMemOp)
+  static constexpr unsigned kMaxOperations = 256;  // operations (cuStreamBatchMemOp)
   void* context;
   unsigned count;
   const BatchOperation* operations;

@@ -13,8 +13,8 @@ namespace lockstep::cuda {
 struct GraphExec {
   std::unique_ptr<Graph> graph;
   unsigned long long flags = 0;  // it was instantiated with
-  // Of launches in streams of other devices than some nodes': by device, a stream for its nodes; and events
-  // between streams that launches have made.
+  // For launches in a stream of another device than some nodes': by device, a stream for its nodes; and
+  // events between streams that launches have made.
   std::map<unsigned, abi::Stream> streams;
   std::vector<abi::Event> events;
 };

@@ -93,14 +93,14 @@ void HeldQueue::hold(Work work) {
   if (const auto* record = std::get_if<RecordEvent>(&work.operation))
     with_.streams.event(record->event).held = work.number;
   held_.add(work);
-  if (work.run) with_.lookout.begin(work.run->source.kernel->name);
+  if (work.run) with_.watchdog.begin(work.run->source.kernel->name);
   with_.streams.keep_destroyed(true);
   all_.push_back(std::move(work));
 }
 
 /// Nothing is held any more.
 void HeldQueue::end() {
-  with_.lookout.end();
+  with_.watchdog.end();
   with_.streams.keep_destroyed(false);
 }
 
@@ -178,7 +178,7 @@ void HeldQueue::wait_until(const std::function<bool()>& done) {
     if (done()) return;
     const Work* const work = waiting_kernel();
     const bool was_alone =
-        std::exchange(alone, work && !with_.lookout.has_other_threads() && !with_.processes.shares());
+        std::exchange(alone, work && !with_.watchdog.has_other_threads() && !with_.processes.shares());
     if (alone && was_alone && !moved) give_up(*work);
     if (!alone) pause(round);
   }
@@ -234,19 +234,19 @@ void HeldQueue::give_up(const Work& work) {
 
 /// Which words of the network's memory the kernels that are held have read.
 std::string HeldQueue::network_waits() const {
-  constexpr int kMost = 16;
+  constexpr int kMaxLines = 16;
   std::string text;
   int lines = 0;
   for (const Work& work : all_) {
     if (!work.run) continue;
     for (const exec::AwaitedWord& word : work.run->awaited) {
       const std::string what = with_.agent.describe(word.address);
-      if (what.empty() || ++lines > kMost) continue;
+      if (what.empty() || ++lines > kMaxLines) continue;
       text += fmt::format("  device {}, kernel {}: waits for {}, which is {}\n", work.stream->device,
                           work.run->source.kernel->name, what, word.bits);
     }
   }
-  if (lines > kMost) text += fmt::format("  and {} more\n", lines - kMost);
+  if (lines > kMaxLines) text += fmt::format("  and {} more\n", lines - kMaxLines);
   return text;
 }
 

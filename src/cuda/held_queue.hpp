@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
+#include "cuda/call_watchdog.hpp"
 #include "cuda/devices.hpp"
 #include "cuda/held_work.hpp"
-#include "cuda/lookout.hpp"
 #include "cuda/memory_log.hpp"
 #include "cuda/performer.hpp"
 #include "cuda/processes.hpp"
@@ -32,7 +32,7 @@ class HeldQueue {
     Devices& devices;
     Streams& streams;
     Recording& recording;
-    Lookout& lookout;
+    CallWatchdog& watchdog;
     Processes& processes;
     Turns& turns;
     const shmem::Agent& agent;
@@ -61,7 +61,7 @@ class HeldQueue {
   [[nodiscard]] bool holds(const StreamState& stream) const { return held_.holds(stream); }
   /// Has a wait for the stream anything to wait for?
   [[nodiscard]] bool has(const StreamState& stream) const { return held_.has(stream); }
-  /// At the end of the process, or of all that it has on a device: what cannot be done any more is left out.
+  /// At the end of the process, or when a device is reset: work that can no longer be done is left out.
   void drop(std::optional<unsigned> device = {});
 
  private:

@@ -1,4 +1,4 @@
-// Ctrl-C in the program's process: while a kernel runs, it is told where its warps stand.
+// Ctrl-C in the program's process: if a kernel runs, the user is told where its warps are.
 #pragma once
 
 #include <atomic>

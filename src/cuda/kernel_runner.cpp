@@ -197,10 +197,10 @@ bool KernelRunner::execute(KernelRun& run, const StreamState& stream) {
   try {
     return execute_recorded(run, stream);
   } catch (const exec::DeviceFault& fault) {
-    recorder->tell_failed(failed_kernel(run, fault));
+    recorder->send_failed(failed_kernel(run, fault));
     throw;
   } catch (const ApiError& bad) {  // an entry of a network queue
-    recorder->tell_failed(failed_kernel(run, bad.what()));
+    recorder->send_failed(failed_kernel(run, bad.what()));
     throw;
   }
 }
@@ -242,7 +242,7 @@ bool KernelRunner::execute_clocked(KernelRun& run, const StreamState& stream) {
   options.may_wait = false;
   if (rehearsal == Recorder::Rehearsal::kDone) {
     with_.recording.wait_stream(stream, StreamLog::Waiter::kRuntime);
-    auto cycles = recorder.ask_clocks();
+    auto cycles = recorder.query_clocks();
     if (!cycles.empty()) {
       reads.emplace(std::move(cycles), run.header.warps_per_cta(), with_.settings.gpu.clock.core_khz);
       options.clock = reads->source();

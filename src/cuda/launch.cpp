@@ -67,14 +67,14 @@ std::vector<std::byte> collect_parameters(const ptx::Function& entry, void** arg
 std::uint64_t static_shared_bytes(const Kernel& kernel) { return kernel.executable().shared_bytes(); }
 
 std::uint32_t register_estimate(const Kernel& kernel, const config::GpuConfig& gpu) {
-  constexpr std::uint32_t kLeast = 16, kMost = 255;
-  std::uint32_t most = kMost;
+  constexpr std::uint32_t kMin = 16, kMax = 255;
+  std::uint32_t most = kMax;
   const auto& d = kernel.function().directives;
   if (d.maxnreg > 0) most = std::min(most, d.maxnreg);
   if (const std::uint64_t threads = volume(d.maxntid) * std::max(d.minnctapersm, 1u); threads > 0)
-    most = std::min(most,
-                    static_cast<std::uint32_t>(std::max<std::uint64_t>(gpu.sm.registers / threads, kLeast)));
-  return std::max(std::min(kernel.code(gpu.gpu.arch).registers(), most), kLeast);
+    most =
+        std::min(most, static_cast<std::uint32_t>(std::max<std::uint64_t>(gpu.sm.registers / threads, kMin)));
+  return std::max(std::min(kernel.code(gpu.gpu.arch).registers(), most), kMin);
 }
 
 namespace {
@@ -100,7 +100,7 @@ std::uint32_t registers_of(const Kernel& kernel, const KernelLaunch& launch, con
                            const RegisterChoice& choice) {
   if (const std::uint32_t known = known_registers(kernel, choice); known > 0) return known;
   const std::uint64_t threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
-  return std::min(register_estimate(kernel, gpu), config::most_registers(gpu.sm, threads));
+  return std::min(register_estimate(kernel, gpu), config::max_registers(gpu.sm, threads));
 }
 
 std::uint32_t shared_of(const Kernel& kernel, const config::GpuConfig& gpu, const RegisterChoice& choice) {

@@ -33,11 +33,11 @@ void LaunchMonitor::executed(const exec::RunCounts& executed, std::uint64_t ctas
   if (ctas != 0) return;
   const std::scoped_lock lock(mutex_);
   instructions_ += executed.warp_instructions;
-  look(dump);
+  check(dump);
 }
 
 /// The clock is read once in a million instructions.
-void LaunchMonitor::look(const std::function<std::string()>& dump) {
+void LaunchMonitor::check(const std::function<std::string()>& dump) {
   const auto now = Clock::now();
   if (const std::uint64_t ended = page_.ctas_done(); ended != ended_) {
     ended_ = ended;

@@ -43,14 +43,14 @@ class LaunchMonitor final : public exec::LaunchObserver {
   void restarted() override { page_.restart(); }
 
  private:
-  void look(const std::function<std::string()>& dump);
+  void check(const std::function<std::string()>& dump);
 
   ExecutionPage& page_;
   Clock::duration patience_;
   std::function<void(std::string_view)> say_;
   std::mutex mutex_;  // of what follows
   std::string kernel_;
-  std::uint64_t instructions_ = 0, ended_ = 0;  // of the kernel: warp instructions; CTAs when last looked at
+  std::uint64_t instructions_ = 0, ended_ = 0;  // of the kernel: warp instructions; CTAs at the last check
   Clock::time_point since_{};                   // no CTA has ended
   Clock::duration wait_{};                      // from then to the next remark
 };

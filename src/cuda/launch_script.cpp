@@ -21,13 +21,13 @@ struct TypeName {
 };
 constexpr TypeName kTypes[] = {{"u8", 1},  {"s8", 1},  {"u16", 2}, {"s16", 2}, {"u32", 4},
                                {"s32", 4}, {"u64", 8}, {"s64", 8}, {"f32", 4}, {"f64", 8}};
-constexpr std::size_t kMostShown = 40;                        // of a word in a message
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;  // of a buffer
+constexpr std::size_t kMaxShown = 40;                        // of a word in a message
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 40;  // of a buffer
 
 std::string shown(std::string_view word) {
   std::string text = "'";
-  for (const char c : word.substr(0, kMostShown)) text += c >= 0x20 && c < 0x7f ? c : '?';
-  return text + (word.size() > kMostShown ? "...'" : "'");
+  for (const char c : word.substr(0, kMaxShown)) text += c >= 0x20 && c < 0x7f ? c : '?';
+  return text + (word.size() > kMaxShown ? "...'" : "'");
 }
 
 /// The words of one line, taken from front to back.
@@ -178,7 +178,7 @@ class Reader {
     b.name = words.word("a name");
     if (Words::parse(b.name) || b.name.find('+') != std::string::npos)
       words.fail(fmt::format("{} cannot be a name: no number, and no '+' in it", shown(b.name)));
-    b.bytes = words.count("a size in bytes", 1, kMostBytes);
+    b.bytes = words.count("a size in bytes", 1, kMaxBytes);
     if (!words.done()) b.data = data(words, false);
     check(words, b.data);
     if (!buffers_.emplace(b.name, b.bytes).second)
@@ -271,7 +271,7 @@ ScriptExpect Reader::expect(Words& words) {
   check(words, e.data);
   while (!words.done()) {
     if (words.take("count")) {
-      e.count = words.count("elements", 1, kMostBytes);
+      e.count = words.count("elements", 1, kMaxBytes);
     } else if (words.take("within")) {
       e.within = words.number("a relative tolerance").real;
       if (e.within < 0) words.fail("the tolerance is negative");

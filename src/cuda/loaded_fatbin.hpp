@@ -10,7 +10,7 @@ namespace lockstep::cuda {
 /// Bytes from `begin` on that this process may read without a gap (/proc/self/maps).
 [[nodiscard]] std::uint64_t readable_bytes(const void* begin);
 
-/// The fatbin at `begin`, as long as its header says. Throws UserError when that is no fatbin, or one that
+/// The fatbin at `begin`, as long as its header says. Throws UserError when that is not a fatbin, or one that
 /// would end outside the process's memory.
 [[nodiscard]] std::span<const std::byte> loaded_fatbin(const void* begin);
 

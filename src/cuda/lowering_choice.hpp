@@ -8,11 +8,11 @@
 
 namespace lockstep::cuda {
 
-/// How `lockstep exec` and `record` tell the runtime what to leave out: "NAME,NAME".
+/// The variable by which `lockstep exec` and `record` pass to the runtime what to leave out: "NAME,NAME".
 inline constexpr const char* kWithoutVariable = "LOCKSTEP_CUDA_WITHOUT";
 
 [[nodiscard]] std::string to_text(const std::vector<std::string>& without);
-/// Of kWithoutVariable; all steps when it is not set. Throws UserError.
+/// From kWithoutVariable; all steps if it is not set. Throws UserError.
 [[nodiscard]] lower::Passes read_passes();
 
 }  // namespace lockstep::cuda

@@ -1,4 +1,4 @@
-// What the program has said of managed memory: what cudaMemRangeGetAttribute tells.
+// The program's advice on managed memory, as cudaMemRangeGetAttribute reports it.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ class MemoryLog {
  public:
   explicit MemoryLog(const exec::DeviceMemory& memory) : memory_(memory) {}
 
-  /// From now on; before, all that is noted goes nowhere. The log must outlive this.
+  /// Where notes go from now on; earlier ones are dropped. The log must outlive this.
   void record_into(StreamLog& log) { log_ = &log; }
 
   /// What the program itself did with managed memory since the last call. Its accesses are not watched until
@@ -29,7 +29,7 @@ class MemoryLog {
   }
   /// cudaMemAdvise; `advice`: 1 to 6. The place that is named is the host, or `device`.
   void advise(Address begin, std::uint64_t bytes, int advice, bool host, std::uint16_t device);
-  /// Of several devices: a range of addresses is this device's memory from now on.
+  /// With several devices: a range of addresses is this device's memory from now on.
   void place(unsigned device, Address begin, std::uint64_t bytes);
   /// A range of multicast addresses is this device's memory from `memory` on, beside that of other devices.
   void multicast(unsigned device, Address begin, std::uint64_t bytes, Address memory);

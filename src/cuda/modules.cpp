@@ -68,7 +68,7 @@ bool has_specific_target(const FatbinImage& image) {
   return letter == 'a' || letter == 'f';
 }
 
-/// Of two images that `arch` can run the better has a larger key.
+/// Among images that `arch` can run, the better one has the larger key.
 std::pair<std::uint32_t, bool> closeness(const FatbinImage& image, std::uint32_t arch) {
   return {image.sm, (image.sm == arch) == has_specific_target(image)};
 }
@@ -209,16 +209,16 @@ Kernel& Modules::kernel(const void* host_or_handle) {
 }
 
 Kernel& Modules::kernel(Module& module, const std::string& name) {
-  auto& slot = named_[{&module, name}];
-  if (!slot) {
+  auto& named = named_[{&module, name}];
+  if (!named) {
     auto kernel = std::make_unique<Kernel>();
     kernel->name = name;
     kernel->module = &module;
     (void)kernel->function();
     handles_[kernel.get()] = kernel.get();
-    slot = std::move(kernel);
+    named = std::move(kernel);
   }
-  return *slot;
+  return *named;
 }
 
 DeviceVariable Modules::variable(const void* host) const {

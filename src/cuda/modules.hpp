@@ -95,12 +95,12 @@ class Module {
   std::optional<std::map<std::string, CubinKernel>> machine_code_;
 };
 
-/// Of several cubins the one that the driver of a GPU of architecture `arch` loads: same major number, and
-/// the highest minor one up to its own (CUDA C++ Programming Guide, binary compatibility). Nothing when there
-/// is none: the driver compiles PTX.
+/// Chooses among several cubins the one that the driver of a GPU of architecture `arch` loads: same major
+/// number, and the highest minor one up to its own (CUDA C++ Programming Guide, binary compatibility).
+/// Nothing when there is none: the driver compiles PTX.
 [[nodiscard]] const FatbinImage* choose_cubin(std::span<const FatbinImage> images, std::uint32_t arch);
-/// Of several PTX images the one for the highest architecture up to `arch`, else the lowest: a functional
-/// model runs it all the same. Nothing when there is no PTX.
+/// Chooses among several PTX images the one for the highest architecture up to `arch`, else the lowest: a
+/// functional model runs it all the same. Nothing when there is no PTX.
 [[nodiscard]] const FatbinImage* choose_ptx(std::span<const FatbinImage> images, std::uint32_t arch);
 
 class Modules {

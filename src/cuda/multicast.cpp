@@ -22,7 +22,7 @@ bool is_within(std::uint64_t at, std::uint64_t bytes, std::uint64_t of) {
 
 MulticastObjects::MulticastObjects(exec::DeviceMemory& memory, VirtualMemory& pages, MemoryLog& log)
     : memory_(&memory), pages_(&pages), log_(&log) {
-  pages.tell_moves([this](Handle handle, Address place) { moved(handle, place); });
+  pages.on_move([this](Handle handle, Address place) { moved(handle, place); });
 }
 
 MulticastObjects::Handle MulticastObjects::create(const MulticastProperties& properties) {

@@ -74,7 +74,7 @@ bool Performer::perform(Work& work) {
     done = on_device(work);
     parts_.memory_log.watch();
   }
-  parts_.recording.tell();
+  parts_.recording.send_news();
   return done;
 }
 

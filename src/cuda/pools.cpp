@@ -37,7 +37,7 @@ Pool::Pool(PoolPlace of, std::uint64_t most) : place(of), most_(most) {
 
 exec::DeviceSet Pool::reached_by() const {
   exec::DeviceSet all = exec::device_bit(static_cast<unsigned>(place.device));
-  for (unsigned device = 0; device < exec::kMostDevices; ++device)
+  for (unsigned device = 0; device < exec::kMaxDevices; ++device)
     if (access_[device] != 0) all |= exec::device_bit(device);
   return all;
 }

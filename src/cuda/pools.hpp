@@ -64,7 +64,7 @@ class Pool {
   /// cudaMemAccessFlags of a device; peer access between devices makes no difference to a pool.
   [[nodiscard]] int access(unsigned device) const { return access_[device]; }
   void set_access(unsigned device, int flags) { access_[device] = flags; }
-  /// Of memory on a device: the devices that reach it, its own in any case.
+  /// The devices that can access memory on a device, always including its own.
   [[nodiscard]] exec::DeviceSet reached_by() const;
 
   const PoolPlace place;
@@ -74,7 +74,7 @@ class Pool {
   std::uint64_t most_, release_threshold_ = 0;
   std::uint64_t used_ = 0, used_high_ = 0, reserved_ = 0, reserved_high_ = 0;
   int reuse_[kReuseLast] = {1, 1, 1};
-  std::array<int, exec::kMostDevices> access_{};
+  std::array<int, exec::kMaxDevices> access_{};
 };
 
 class Pools {

@@ -164,7 +164,7 @@ bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const 
 }
 
 void Recorder::finish() {
-  tell(false);  // what the host did last
+  send_news(false);  // what the host did last
   const std::uint64_t hash = file_.hash();
   if (kernels_ > 0 || trace::has_host_tasks(log_.commands())) file_.finish(name_, hash, log_.commands());
   if (!wire_) return;

@@ -23,7 +23,7 @@
 
 namespace lockstep::cuda {
 
-/// Of a kernel that is not complete.
+/// A kernel that is not complete.
 struct KernelRecording {
   std::optional<Issue> issue;               // how the program asks for it; nothing: another kernel does
   std::optional<lower::Replayer> replayer;  // nothing: not begun
@@ -49,9 +49,9 @@ class Recorder {
   /// Begins to write `path`; the file is there after finish() only. `wire`: to a simulation that reads along;
   /// may be null.
   Recorder(const std::string& path, std::unique_ptr<Wire> wire, unsigned devices = 1);
-  /// The trace's, which the simulation hears with the first kernel or command.
+  /// The trace's name, which the simulation receives with the first kernel or command.
   void set_name(const std::string& name) { name_ = name; }
-  /// The simulation also hears what PTX the kernels to come are of.
+  /// The simulation also receives the PTX of the kernels to come.
   void send_listings() { sends_listings_ = true; }
 
   /// Kernels to come are recorded with their signals and what they wait for (exec/signal_log.hpp), as those
@@ -72,22 +72,23 @@ class Recorder {
   [[nodiscard]] StreamLog& log() { return log_; }
   /// A simulation runs beside the program.
   [[nodiscard]] bool live() const { return wire_ != nullptr && wire_->is_open(); }
-  /// Tells the simulation what is new. `ordered`: every stream waits for the default one.
-  void tell(bool ordered);
-  /// After tell(): when all before the event's record was complete, in core cycles.
-  struct Answer {
+  /// Sends the simulation what is new. `ordered`: every stream waits for the default one.
+  void send_news(bool ordered);
+  /// After send_news(): when all before the event's record was complete, in core cycles.
+  struct EventTime {
     bool there = false;                  // false: the simulation has ended early
     std::optional<std::uint64_t> cycle;  // nothing: not complete at the host's time
   };
-  [[nodiscard]] Answer ask(std::uint32_t event);
-  /// After tell(): the time of the thread that has called last, in core cycles. Nothing: the simulation has
-  /// ended early.
-  [[nodiscard]] std::optional<std::uint64_t> ask_host();
-  /// After tell() and a wait: when the latest kernel's clocks were read, by CTA and warp. Empty: not known.
-  [[nodiscard]] std::vector<std::vector<std::uint64_t>> ask_clocks();
+  [[nodiscard]] EventTime query(std::uint32_t event);
+  /// After send_news(): the time of the thread that has called last, in core cycles. Nothing: the simulation
+  /// has ended early.
+  [[nodiscard]] std::optional<std::uint64_t> query_host();
+  /// After send_news() and a wait: when the latest kernel's clocks were read, by CTA and warp. Empty: not
+  /// known.
+  [[nodiscard]] std::vector<std::vector<std::uint64_t>> query_clocks();
 
-  /// Tells the simulation of a kernel that has failed, and gives it its number.
-  void tell_failed(FailedKernel kernel);
+  /// Reports a failed kernel to the simulation, and gives the kernel its number.
+  void send_failed(FailedKernel kernel);
 
   /// Does nothing where there was neither a kernel nor a task of a process: a trace needs one.
   void finish();
@@ -97,7 +98,7 @@ class Recorder {
 
   void open_wire();
   void note_listing(const KernelLaunch& launch, const trace::KernelHeader& header);
-  void tell_listing(std::uint32_t kernel);
+  void send_listing(std::uint32_t kernel);
   void add_kernel(const trace::KernelHeader& header, const std::optional<Issue>& issue);
   [[nodiscard]] bool write_kernel(exec::Grid& grid, const KernelLaunch& launch,
                                   const trace::KernelHeader& header, KernelRecording& recording);
@@ -112,14 +113,14 @@ class Recorder {
   trace::ChunkTeam team_;
   std::unique_ptr<Wire> wire_;
   bool opened_ = false;                // the simulation knows the file
-  std::size_t told_ = 0;               // commands
-  std::optional<std::uint64_t> host_;  // ask_host()'s latest answer, when `host_told_` commands were told
-  std::size_t host_told_ = 0;
+  std::size_t sent_ = 0;               // commands
+  std::optional<std::uint64_t> host_;  // query_host()'s latest reply, when `host_sent_` commands were sent
+  std::size_t host_sent_ = 0;
   std::set<std::uint32_t> clocked_;  // kernels that were rehearsed
   bool sends_listings_ = false;
   std::map<const lower::Code*, std::uint64_t> listing_numbers_;
   std::vector<std::uint64_t> listing_of_;  // by kernel
-  std::vector<trace::Bytes> listings_;     // encoded; empty: told
+  std::vector<trace::Bytes> listings_;     // encoded; empty: sent
   StreamLog log_;
   exec::CtaRecord executed_;
   trace::CtaTrace replayed_;

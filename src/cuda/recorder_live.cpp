@@ -88,7 +88,7 @@ void Recorder::open_wire() {
   wire_->send(Word::kFile, content, file_.descriptor());
 }
 
-/// Of the kernel that is added next.
+/// The listing of the kernel that is added next.
 void Recorder::note_listing(const KernelLaunch& launch, const trace::KernelHeader& header) {
   if (!sends_listings_ || !live()) return;
   const lower::Code& code = code_of(*launch.kernel, header.binary_version);
@@ -98,7 +98,7 @@ void Recorder::note_listing(const KernelLaunch& launch, const trace::KernelHeade
   listing_of_[kernels_] = known->second;
 }
 
-void Recorder::tell_listing(std::uint32_t kernel) {
+void Recorder::send_listing(std::uint32_t kernel) {
   if (kernel >= listing_of_.size()) return;
   trace::Bytes content = number(listing_of_[kernel]);
   trace::Bytes& listing = listings_[listing_of_[kernel]];
@@ -107,15 +107,15 @@ void Recorder::tell_listing(std::uint32_t kernel) {
   wire_->send(Word::kListing, content);
 }
 
-void Recorder::tell(bool ordered) {
+void Recorder::send_news(bool ordered) {
   const auto& commands = log_.commands();
-  if (!wire_ || told_ == commands.size()) return;
+  if (!wire_ || sent_ == commands.size()) return;
   open_wire();
-  for (; told_ < commands.size(); ++told_) {
-    const trace::Command& c = commands[told_];
+  for (; sent_ < commands.size(); ++sent_) {
+    const trace::Command& c = commands[sent_];
     trace::Bytes content;
     if (c.kind == trace::Command::Kind::kKernel) {
-      tell_listing(c.kernel);
+      send_listing(c.kernel);
       trace::put_varint(content, clocked_.count(c.kernel));
       trace::put_fixed(content, file_.hash(), 8);
       trace::encode_kernel(file_.kernel(c.kernel), content);
@@ -135,7 +135,7 @@ void Recorder::tell(bool ordered) {
   }
 }
 
-void Recorder::tell_failed(FailedKernel kernel) {
+void Recorder::send_failed(FailedKernel kernel) {
   if (!wire_) return;
   open_wire();
   kernel.id = kernels_ + std::uint64_t{1};
@@ -164,7 +164,7 @@ FailedKernel decode_failed(trace::ByteReader& in) {
   return kernel;
 }
 
-Recorder::Answer Recorder::ask(std::uint32_t event) {
+Recorder::EventTime Recorder::query(std::uint32_t event) {
   Word word{};
   trace::Bytes content;
   if (!wire_->send(Word::kAskEvent, number(event)) || !wire_->receive(word, content)) return {};
@@ -173,18 +173,18 @@ Recorder::Answer Recorder::ask(std::uint32_t event) {
   return {true, in.varint()};
 }
 
-std::optional<std::uint64_t> Recorder::ask_host() {
-  if (host_ && host_told_ == told_) return host_;
+std::optional<std::uint64_t> Recorder::query_host() {
+  if (host_ && host_sent_ == sent_) return host_;
   Word word{};
   trace::Bytes content;
   if (!wire_->send(Word::kAskHost, {}) || !wire_->receive(word, content)) return std::nullopt;
   trace::ByteReader in(content);
   (void)in.varint();
-  host_told_ = told_;
+  host_sent_ = sent_;
   return host_ = in.varint();
 }
 
-std::vector<std::vector<std::uint64_t>> Recorder::ask_clocks() {
+std::vector<std::vector<std::uint64_t>> Recorder::query_clocks() {
   Word word{};
   trace::Bytes content;
   if (!wire_->send(Word::kAskClocks, number(kernels_ - 1)) || !wire_->receive(word, content)) return {};

@@ -34,52 +34,52 @@ StreamLog* Recording::enter(const StreamState& stream) {
   return &recorder_->log();
 }
 
-void Recording::tell() {
-  if (recorder_) recorder_->tell(ordered_);
+void Recording::send_news() {
+  if (recorder_) recorder_->send_news(ordered_);
 }
 
 void Recording::wait_all(unsigned device) {
   if (!recorder_) return;
   recorder_->log().called_by(calling_thread());
   recorder_->log().wait_all(device);
-  tell();
+  send_news();
 }
 
 void Recording::wait_stream(const StreamState& stream, StreamLog::Waiter waiter) {
   if (!recorder_) return;
   recorder_->log().called_by(calling_thread());
   recorder_->log().wait_stream(stream.number, stream.blocks(), waiter);
-  tell();
+  send_news();
 }
 
 void Recording::wait_event(std::uint32_t record) {
   if (!recorder_) return;
   recorder_->log().called_by(calling_thread());
   recorder_->log().wait_event(record);
-  tell();
+  send_news();
 }
 
-Recorder::Answer Recording::ask(std::uint32_t record) {
-  tell();
-  return recorder_->ask(record);
+Recorder::EventTime Recording::query(std::uint32_t record) {
+  send_news();
+  return recorder_->query(record);
 }
 
 std::optional<std::uint64_t> Recording::host_cycle() {
   if (!live()) return std::nullopt;
   recorder_->log().called_by(calling_thread());
-  tell();
-  return recorder_->ask_host();
+  send_news();
+  return recorder_->query_host();
 }
 
 bool Recording::is_pending(std::uint32_t record) {
   if (!live()) return false;
-  const auto answer = ask(record);
-  return answer.there && !answer.cycle;
+  const auto time = query(record);
+  return time.there && !time.cycle;
 }
 
 void Recording::end_order() {
   if (recorder_) recorder_->log().wait_all(current_device(), StreamLog::Waiter::kRuntime);
-  tell();
+  send_news();
   ordered_ = false;
 }
 

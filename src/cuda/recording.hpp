@@ -1,4 +1,4 @@
-// The recording of the program's work, where there is one: what the rest of the runtime tells it.
+// The recording of the program's work, if it is recorded: its interface to the rest of the runtime.
 #pragma once
 
 #include <memory>
@@ -22,23 +22,23 @@ class Recording {
   [[nodiscard]] Recorder* recorder() { return recorder_.get(); }
   /// A simulation runs beside the program.
   [[nodiscard]] bool live() const { return recorder_ && recorder_->live(); }
-  /// Of the trace, as Recorder::set_name().
+  /// The trace's name, as Recorder::set_name().
   void set_name(const std::string& name);
 
-  /// Before work other than a kernel, which the recorder is told of, is recorded in `stream`.
+  /// Before work other than a kernel is recorded in `stream` (kernels are passed to the recorder).
   void begin(const StreamState& stream, const Issue& issue);
   /// Before something is recorded in `stream`; nullptr where nothing is recorded.
   [[nodiscard]] StreamLog* enter(const StreamState& stream);
-  /// Tells the simulation what is new.
-  void tell();
-  // The host waits: for all that the device has, for a stream, for an event's record.
+  /// Sends the simulation what is new.
+  void send_news();
+  // The host waits: for all work of the device, for a stream, for an event's record.
   void wait_all(unsigned device);
   void wait_stream(const StreamState& stream, StreamLog::Waiter waiter = StreamLog::Waiter::kProgram);
   void wait_event(std::uint32_t record);
 
-  /// Of a recorded event: Recorder::ask(). Only where a simulation runs beside the program.
-  [[nodiscard]] Recorder::Answer ask(std::uint32_t record);
-  /// Of the calling thread: Recorder::ask_host(). Nothing where no simulation runs beside the program.
+  /// For a recorded event: Recorder::query(). Only if a simulation runs beside the program.
+  [[nodiscard]] Recorder::EventTime query(std::uint32_t record);
+  /// For the calling thread: Recorder::query_host(). Nothing if no simulation runs beside the program.
   [[nodiscard]] std::optional<std::uint64_t> host_cycle();
   /// Does the simulation beside the program know that the event is not complete at the host's time?
   [[nodiscard]] bool is_pending(std::uint32_t record);

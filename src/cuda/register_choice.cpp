@@ -10,7 +10,7 @@
 namespace lockstep::cuda {
 
 namespace {
-constexpr std::uint32_t kMostRegisters = 255;  // CUDA C++ Programming Guide, technical specifications
+constexpr std::uint32_t kMaxRegisters = 255;  // CUDA C++ Programming Guide, technical specifications
 }
 
 RegisterChoice make_register_choice(std::string_view source, const std::vector<std::string>& kernels) {
@@ -28,9 +28,9 @@ RegisterChoice make_register_choice(std::string_view source, const std::vector<s
       const auto [rest, error] = std::from_chars(first, end, number);
       if (error != std::errc() || rest != end) number = 0;
     }
-    if (number == 0 || number > kMostRegisters)
+    if (number == 0 || number > kMaxRegisters)
       throw UserError(
-          fmt::format("registers: KERNEL=N with N from 1 to {} expected, '{}' found", kMostRegisters, text));
+          fmt::format("registers: KERNEL=N with N from 1 to {} expected, '{}' found", kMaxRegisters, text));
     choice.kernels[text.substr(0, at)] = number;
   }
   return choice;

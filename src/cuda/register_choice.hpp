@@ -9,7 +9,7 @@
 
 namespace lockstep::cuda {
 
-/// How `lockstep exec` tells the runtime: "SOURCE[,NAME=N]...".
+/// The variable by which `lockstep exec` passes the choice to the runtime: "SOURCE[,NAME=N]...".
 inline constexpr const char* kRegistersVariable = "LOCKSTEP_CUDA_REGISTERS";
 
 struct RegisterChoice {
@@ -25,7 +25,7 @@ struct RegisterChoice {
 [[nodiscard]] RegisterChoice make_register_choice(std::string_view source,
                                                   const std::vector<std::string>& kernels);
 [[nodiscard]] std::string to_text(const RegisterChoice& choice);
-/// Of kRegistersVariable; the default when it is not set. Throws UserError as make_register_choice().
+/// From kRegistersVariable; the default if it is not set. Throws UserError as make_register_choice().
 [[nodiscard]] RegisterChoice read_register_choice();
 
 }  // namespace lockstep::cuda

@@ -136,7 +136,7 @@ float Runtime::elapsed_milliseconds(abi::Event from, abi::Event to) {
   if (!a.recorded || !b.recorded || a.device != b.device || ((a.flags | b.flags) & kEventDisableTiming) != 0)
     throw ApiError(Status::kErrorInvalidResourceHandle);
   if (recording.live()) {
-    const auto begin = recording.ask(a.record), end = recording.ask(b.record);
+    const auto begin = recording.query(a.record), end = recording.query(b.record);
     if (begin.there && end.there) {
       if (!begin.cycle || !end.cycle) throw ApiError(Status::kErrorNotReady);
       const double cycles = static_cast<double>(*end.cycle) - static_cast<double>(*begin.cycle);

@@ -8,6 +8,7 @@
 #include "cuda/abi.hpp"
 #include "cuda/allocations.hpp"
 #include "cuda/array.hpp"
+#include "cuda/call_watchdog.hpp"
 #include "cuda/context.hpp"
 #include "cuda/devices.hpp"
 #include "cuda/error.hpp"
@@ -15,7 +16,6 @@
 #include "cuda/graphs.hpp"
 #include "cuda/held_queue.hpp"
 #include "cuda/kernel_runner.hpp"
-#include "cuda/lookout.hpp"
 #include "cuda/managed_advice.hpp"
 #include "cuda/memory_log.hpp"
 #include "cuda/modules.hpp"
@@ -45,7 +45,7 @@ class Runtime {
   static Runtime& instance();
 
   std::recursive_mutex mutex;
-  Lookout lookout;
+  CallWatchdog watchdog;
   Settings settings;
   Turns turns{!settings.trace.empty()};  // what is not recorded depends on no order
   Warnings warnings;
@@ -71,7 +71,7 @@ class Runtime {
   Performer performer{{memory, memory_log, allocations, devices, streams, recording, kernels}};
   HeldQueue held{
       performer,
-      {memory, memory_log, devices, streams, recording, lookout, processes, turns, kernels.agent(), mutex}};
+      {memory, memory_log, devices, streams, recording, watchdog, processes, turns, kernels.agent(), mutex}};
 
   /// Performs `operation` or makes it a node of the graph that `stream` is captured into.
   void submit(abi::Stream stream, Operation operation, Issue issue = {});
@@ -92,7 +92,8 @@ class Runtime {
 
  private:
   explicit Runtime(Settings settings);
-  /// The host is about to wait: so that its threads' calls do not wait for each other's work.
+  /// To be called before the host waits, so that calls of one of its threads do not wait for another thread's
+  /// work.
   void pass_turn() { turns.pass(mutex); }
   /// False: the stream is not captured.
   [[nodiscard]] bool capture(StreamState& stream, Operation& operation);

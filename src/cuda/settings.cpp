@@ -50,7 +50,7 @@ void end_with(pid_t parent) {
   if (::getppid() == parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
-/// Of a list "A,B,C": `take(entry)` for each.
+/// Calls `take(entry)` for each entry of a list "A,B,C".
 template <class Take>
 void for_entries(std::string_view text, Take take) {
   while (!text.empty()) {
@@ -99,9 +99,9 @@ Machine read_machine() {
   machine.gpu = config::resolve(config);
   if (const char* devices = std::getenv(kDevicesVariable)) {
     machine.devices = number<unsigned>(kDevicesVariable, devices);
-    if (machine.devices == 0 || machine.devices > exec::kMostDevices)
+    if (machine.devices == 0 || machine.devices > exec::kMaxDevices)
       throw UserError(
-          fmt::format("{} is {}; expected 1 to {}", kDevicesVariable, devices, exec::kMostDevices));
+          fmt::format("{} is {}; expected 1 to {}", kDevicesVariable, devices, exec::kMaxDevices));
   }
   if (const char* apart = std::getenv(kApartVariable)) machine.apart = parse_apart(apart);
   if (const char* multicast = std::getenv(kMulticastVariable))
@@ -141,7 +141,7 @@ Settings read_settings() {
     settings.socket = number<int>(kSocketVariable, socket);
     if (fcntl(settings.socket, F_SETFD, FD_CLOEXEC) != 0)
       throw UserError(std::string(kSocketVariable) +
-                      " is no open file descriptor: start the program with `lockstep exec`");
+                      " is not an open file descriptor: start the program with `lockstep exec`");
   }
   const char* listings = std::getenv(kListingVariable);
   settings.listings = listings != nullptr && *listings != '\0';

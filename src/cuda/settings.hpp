@@ -1,4 +1,4 @@
-// How `lockstep exec` tells the runtime in the program's process what to do: environment variables.
+// Environment variables by which `lockstep exec` controls the runtime in the program's process.
 #pragma once
 
 #include <set>
@@ -20,7 +20,7 @@ inline constexpr const char* kTraceVariable = "LOCKSTEP_CUDA_TRACE";
 /// File descriptor of the connection to the simulation (wire.hpp); not set: none runs beside the program.
 inline constexpr const char* kSocketVariable = "LOCKSTEP_CUDA_SOCKET";
 
-/// Set and not empty: the simulation also hears what PTX kernels are of (listing.hpp).
+/// Set and not empty: the simulation also receives the kernels' PTX (listing.hpp).
 inline constexpr const char* kListingVariable = "LOCKSTEP_CUDA_LISTING";
 
 /// Limit on the simulated core cycles; not set: no limit.
@@ -73,7 +73,7 @@ struct Links {
 /// What a program sees of the hardware.
 struct Machine {
   config::GpuConfig gpu;
-  unsigned devices = 1;                           // to exec::kMostDevices
+  unsigned devices = 1;                           // to exec::kMaxDevices
   std::set<std::pair<unsigned, unsigned>> apart;  // pairs of them that are no peers, the lower number first
   exec::DeviceSet multicast = 0;                  // that can be in a multicast object
   std::vector<Links> links;
@@ -83,7 +83,7 @@ struct Settings : Machine {
   bool functional = true;              // no process of the program is recorded or simulated
   std::string trace;                   // path; empty: nothing is recorded
   int socket = -1;                     // -1: none
-  bool listings = false;               // the simulation hears what PTX kernels are of
+  bool listings = false;               // the simulation receives the kernels' PTX
   std::uint64_t max_cycles = 0;        // 0: no limit
   std::uint64_t max_instructions = 0;  // 0: no limit
   std::uint32_t interleave = 0;        // exec::RunOptions::interleave

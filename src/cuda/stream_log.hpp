@@ -13,8 +13,8 @@
 namespace lockstep::cuda {
 
 /// Writes the order that CUDA's streams give as records of events and waits for them. The default stream
-/// and each blocking stream of a device wait for each other: what is put into one comes after all that the
-/// other has by then (CUDA Runtime API, "Stream synchronization behavior", legacy default stream). The
+/// and each blocking stream of a device wait for each other: what is put into one comes after everything that
+/// the other has by then (CUDA Runtime API, "Stream synchronization behavior", legacy default stream). The
 /// default stream of device d has number d.
 ///
 /// Host threads are numbered in the order in which they first call: 0 is the process's first, whenever that
@@ -49,7 +49,7 @@ class StreamLog {
   std::uint32_t record(std::uint32_t stream);
   void stream_wait(std::uint32_t stream, std::uint32_t event);
 
-  /// An event behind all that the stream has.
+  /// An event behind all work of the stream.
   std::uint32_t mark(std::uint32_t stream);
 
   /// Whose wait it is: one of a call of the program's takes the caller time to return.

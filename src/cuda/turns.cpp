@@ -62,7 +62,7 @@ std::optional<std::string> switches_of_blocked(const fs::path& task, bool calls)
   return status.substr(switches);
 }
 
-/// Of all threads but `others`, what switches_of_blocked() says; nothing where one of them is not blocked.
+/// switches_of_blocked() of all threads except `others`; nothing if one of them is not blocked.
 using Blocked = std::map<int, std::string>;
 std::optional<Blocked> blocked_but(const std::set<int>& others, const std::set<int>& callers) {
   Blocked blocked;
@@ -78,7 +78,7 @@ std::optional<Blocked> blocked_but(const std::set<int>& others, const std::set<i
   return blocked;
 }
 
-/// Twice the same: between the two all of them were blocked, as none has run from its first look to its
+/// Twice the same: between the two all of them were blocked, as none has run from its first check to its
 /// second.
 bool all_blocked_but(const std::set<int>& others, const std::set<int>& callers) {
   const auto first = blocked_but(others, callers);
@@ -155,7 +155,7 @@ bool Turns::take(std::unique_lock<std::mutex>& lock) {
   std::uint64_t seen = changes_;
   for (auto pause = 20us; on_ && waiting_.contains(own);
        pause = std::min<std::chrono::microseconds>(pause * 2, 1ms)) {
-    if (calls_ == 0 && own == *waiting_.begin()) look(lock);
+    if (calls_ == 0 && own == *waiting_.begin()) pass_on(lock);
     if (!on_ || !waiting_.contains(own)) break;
     changed_.wait_for(lock, pause);
     if (std::exchange(seen, changes_) != changes_) since = Clock::now();
@@ -178,7 +178,7 @@ void Turns::warn_of_end() {
 }
 
 /// Gives the turn to the next where all others are blocked. Their states are read without the lock.
-void Turns::look(std::unique_lock<std::mutex>& lock) {
+void Turns::pass_on(std::unique_lock<std::mutex>& lock) {
   std::set<int> waiting;
   for (const Thread& thread : waiting_) waiting.insert(thread.second);
   const std::set<int> callers = callers_;

@@ -59,12 +59,12 @@ class Turns {
   void end();
   /// Waits until it is the calling thread's turn. False: turns have ended.
   [[nodiscard]] bool take(std::unique_lock<std::mutex>& lock);
-  void look(std::unique_lock<std::mutex>& lock);
+  void pass_on(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] static Thread calling_thread();
   [[nodiscard]] Thread next() const;
   void warn_of_end();
 
-  std::mutex mutex_;  // of all that follows
+  std::mutex mutex_;  // protects what follows
   std::condition_variable changed_;
   bool on_;
   const int process_;

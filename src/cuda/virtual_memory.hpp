@@ -24,7 +24,7 @@ struct AllocationProperties {
 };
 static_assert(sizeof(AllocationProperties) == 32);
 
-/// Of AllocationProperties::handle_types: file descriptors of this system.
+/// Value of AllocationProperties::handle_types: file descriptors of this system.
 inline constexpr int kFileHandles = 1;
 
 /// Sizes and addresses are whole pages of 2 MiB, in bytes. Functions throw ApiError with the driver's codes.
@@ -44,7 +44,7 @@ class VirtualMemory {
   [[nodiscard]] int share(Handle handle) const;
   /// Memory that another process shares: what it gave, which stays the caller's.
   [[nodiscard]] Handle import(int file);
-  /// Gives up one reference; the memory lives as long as it is mapped.
+  /// Releases one reference; the memory lives as long as it is mapped.
   void release(Handle handle);
   void map(Address begin, std::uint64_t bytes, std::uint64_t offset, Handle handle);
   /// All that is mapped in the range, which must be whole mappings. What has a reference keeps what it holds.
@@ -73,7 +73,7 @@ class VirtualMemory {
   /// What is mapped there: its handle, and where the mapping begins.
   [[nodiscard]] std::pair<Handle, Address> mapping(Address address) const;
   /// Called whenever attached memory has got another place.
-  void tell_moves(std::function<void(Handle, Address)> moved) { moved_ = std::move(moved); }
+  void on_move(std::function<void(Handle, Address)> moved) { moved_ = std::move(moved); }
   /// Nothing of the device's memory is mapped or created any more, nothing is reserved without need.
   void clear(unsigned device);
 

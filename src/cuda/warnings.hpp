@@ -1,4 +1,4 @@
-// What the program is told on stderr, once each.
+// Warnings on stderr, each of them once.
 #pragma once
 
 #include <set>

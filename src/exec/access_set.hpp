@@ -44,7 +44,7 @@ class Undo {
   };
   explicit Undo(std::uint64_t arena_bytes);
   [[nodiscard]] bool works() const { return states_.data() != nullptr; }
-  /// To be called before a write. Keeps the line in `log`, or waits for who does.
+  /// To be called before a write. Keeps the line in `log`, or waits for the thread that does.
   void keep(Address line, std::vector<Line>& log);
   /// The line may be kept again.
   void forget(Address line);

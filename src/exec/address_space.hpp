@@ -30,7 +30,7 @@ inline constexpr std::uint64_t kRegionBytes = std::uint64_t{256} << 30;
 
 /// Regions of kRegionBytes: device 0's memory, managed memory, page-locked host memory, then the memory of
 /// devices 1, 2 ...
-inline constexpr unsigned kMostDevices = 64;
+inline constexpr unsigned kMaxDevices = 64;
 /// Bit d: device d.
 using DeviceSet = std::uint64_t;
 [[nodiscard]] constexpr DeviceSet device_bit(unsigned device) { return DeviceSet{1} << device; }

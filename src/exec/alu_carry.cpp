@@ -29,7 +29,7 @@ void carry_lanes(const LaneArgs& args, u64 flags, Left left, Right right) {
     const u32 bit = 1u << i;
     u32 carry = (flags & kCarryIn) != 0 && (args.flags->carry & bit) != 0 ? 1 : 0;
     const U result = add_with_carry<U, kSubtract>(left(i), right(i), carry);
-    if (args.dst[0]) args.dst[0]->lane[i] = to_slot(result);
+    if (args.dst[0]) args.dst[0]->lane[i] = to_bits(result);
     if ((flags & kCarryOut) != 0) args.flags->carry = (args.flags->carry & ~bit) | (carry != 0 ? bit : 0);
   }
 }
@@ -38,19 +38,19 @@ template <class T, bool kSubtract>
 void add_lanes(const LaneArgs& args, u64 flags) {
   using U = Unsigned<T>;
   carry_lanes<U, kSubtract>(
-      args, flags, [&](int i) { return from_slot<U>(args.src[0]->lane[i]); },
-      [&](int i) { return from_slot<U>(args.src[1]->lane[i]); });
+      args, flags, [&](int i) { return from_bits<U>(args.src[0]->lane[i]); },
+      [&](int i) { return from_bits<U>(args.src[1]->lane[i]); });
 }
 
 template <class T, bool kHigh>
 void mad_lanes(const LaneArgs& args, u64 flags) {
   using U = Unsigned<T>;
   const auto product = [&](int i) {
-    const u128 a = static_cast<u128>(s128{from_slot<T>(args.src[0]->lane[i])});
-    const u128 b = static_cast<u128>(s128{from_slot<T>(args.src[1]->lane[i])});
+    const u128 a = static_cast<u128>(s128{from_bits<T>(args.src[0]->lane[i])});
+    const u128 b = static_cast<u128>(s128{from_bits<T>(args.src[1]->lane[i])});
     return static_cast<U>((a * b) >> (kHigh ? 8 * sizeof(T) : 0));
   };
-  carry_lanes<U, false>(args, flags, product, [&](int i) { return from_slot<U>(args.src[2]->lane[i]); });
+  carry_lanes<U, false>(args, flags, product, [&](int i) { return from_bits<U>(args.src[2]->lane[i]); });
 }
 
 template <auto F>

@@ -87,8 +87,8 @@ struct Setp {
 template <Compare kOp, class T>
 struct PackedSetp {
   static constexpr Two<bool, bool> both(u32 a, u32 b) {
-    return {compare<kOp>(from_slot<T>(a), from_slot<T>(b)),
-            compare<kOp>(from_slot<T>(a >> 16), from_slot<T>(b >> 16))};
+    return {compare<kOp>(from_bits<T>(a), from_bits<T>(b)),
+            compare<kOp>(from_bits<T>(a >> 16), from_bits<T>(b >> 16))};
   }
   static constexpr Two<bool, bool> combined(u32 a, u32 b, bool c, Imm imm) {
     const auto [low, high] = both(a, b);

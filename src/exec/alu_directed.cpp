@@ -45,7 +45,7 @@ LaneOp select_directed(const Form& form, Direction to, unsigned flags) {
         return form.use({&rounded<false>, &rounded<true>, r.kernel.destinations, r.kernel.sources},
                         constant(table, row, to));
     }
-  form.fail("rounds to nearest only, or is no floating-point form");
+  form.fail("rounds to nearest only, or is not a floating-point form");
 }
 
 }  // namespace lockstep::exec::alu

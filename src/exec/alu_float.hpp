@@ -1,4 +1,4 @@
-// Floating-point scalars as lane kernels read and write them: a view decodes a slot to a host number
+// Floating-point scalars as lane kernels read and write them: a view decodes a bits to a host number
 // (exactly; `.ftz` views flush subnormals to a zero of the same sign) and encodes a result with NaN made
 // canonical. NaN rules: "PTX ISA 9.0", 9.7.3: single and half precision give one canonical NaN, double
 // precision keeps the payload of its first NaN.
@@ -100,32 +100,32 @@ struct Bf16Ftz {
 };
 
 template <>
-constexpr F32 from_slot<F32>(u64 slot) {
-  return {from_slot<float>(slot)};
+constexpr F32 from_bits<F32>(u64 bits) {
+  return {from_bits<float>(bits)};
 }
 template <>
-constexpr F32Ftz from_slot<F32Ftz>(u64 slot) {
-  return {flushed(from_slot<float>(slot))};
+constexpr F32Ftz from_bits<F32Ftz>(u64 bits) {
+  return {flushed(from_bits<float>(bits))};
 }
 template <>
-constexpr F64 from_slot<F64>(u64 slot) {
-  return {from_slot<double>(slot)};
+constexpr F64 from_bits<F64>(u64 bits) {
+  return {from_bits<double>(bits)};
 }
 template <>
-constexpr F16 from_slot<F16>(u64 slot) {
-  return {half_to_float(static_cast<u16>(slot))};
+constexpr F16 from_bits<F16>(u64 bits) {
+  return {half_to_float(static_cast<u16>(bits))};
 }
 template <>
-constexpr F16Ftz from_slot<F16Ftz>(u64 slot) {
-  return {half_to_float((slot & 0x7c00) == 0 ? static_cast<u16>(slot & 0x8000) : static_cast<u16>(slot))};
+constexpr F16Ftz from_bits<F16Ftz>(u64 bits) {
+  return {half_to_float((bits & 0x7c00) == 0 ? static_cast<u16>(bits & 0x8000) : static_cast<u16>(bits))};
 }
 template <>
-constexpr Bf16Ftz from_slot<Bf16Ftz>(u64 slot) {
-  return {flushed(bf16_to_float(static_cast<u16>(slot)))};
+constexpr Bf16Ftz from_bits<Bf16Ftz>(u64 bits) {
+  return {flushed(bf16_to_float(static_cast<u16>(bits)))};
 }
 template <>
-constexpr Bf16 from_slot<Bf16>(u64 slot) {
-  return {bf16_to_float(static_cast<u16>(slot))};
+constexpr Bf16 from_bits<Bf16>(u64 bits) {
+  return {bf16_to_float(static_cast<u16>(bits))};
 }
 
 /// What is done to a result after rounding.
@@ -184,8 +184,8 @@ struct Pack {
   static constexpr int kWidth = 4 * sizeof(Whole);
   template <class... W>
   static Whole both(W... operands) {
-    const Whole low = static_cast<Whole>(to_slot(Op::apply(from_slot<View>(operands)...)));
-    const Whole high = static_cast<Whole>(to_slot(Op::apply(from_slot<View>(operands >> kWidth)...)));
+    const Whole low = static_cast<Whole>(to_bits(Op::apply(from_bits<View>(operands)...)));
+    const Whole high = static_cast<Whole>(to_bits(Op::apply(from_bits<View>(operands >> kWidth)...)));
     return static_cast<Whole>(low | high << kWidth);
   }
   static Whole unary(Whole a) { return both(a); }

@@ -37,20 +37,20 @@ struct Two {
 };
 
 template <class T>
-constexpr T from_slot(u64 slot) {
+constexpr T from_bits(u64 bits) {
   if constexpr (std::is_same_v<T, bool>) {
-    return (slot & 1) != 0;
+    return (bits & 1) != 0;
   } else if constexpr (std::is_same_v<T, float>) {
-    return std::bit_cast<float>(static_cast<u32>(slot));
+    return std::bit_cast<float>(static_cast<u32>(bits));
   } else if constexpr (std::is_same_v<T, double>) {
-    return std::bit_cast<double>(slot);
+    return std::bit_cast<double>(bits);
   } else {
-    return static_cast<T>(slot);
+    return static_cast<T>(bits);
   }
 }
 
 template <class T>
-constexpr u64 to_slot(T value) {
+constexpr u64 to_bits(T value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value ? 1 : 0;
   } else if constexpr (std::is_same_v<T, float>) {
@@ -88,12 +88,12 @@ struct Signature<R (*)(A...)> {
 
 /// Scalar function F on lane i.
 template <auto F, std::size_t... I>
-LOCKSTEP_INLINE auto one_lane(const LaneSlots* const* src, int i, Imm imm, std::index_sequence<I...>) {
+LOCKSTEP_INLINE auto one_lane(const LaneValues* const* src, int i, Imm imm, std::index_sequence<I...>) {
   using S = Signature<decltype(F)>;
   if constexpr (S::kImmediate) {
-    return F(from_slot<std::tuple_element_t<I, typename S::Parameters>>(src[I]->lane[i])..., imm);
+    return F(from_bits<std::tuple_element_t<I, typename S::Parameters>>(src[I]->lane[i])..., imm);
   } else {
-    return F(from_slot<std::tuple_element_t<I, typename S::Parameters>>(src[I]->lane[i])...);
+    return F(from_bits<std::tuple_element_t<I, typename S::Parameters>>(src[I]->lane[i])...);
   }
 }
 
@@ -105,35 +105,35 @@ template <auto F, bool kBlended>
 LOCKSTEP_INLINE void run_lanes(const LaneArgs& args, u64 immediate) {
   using S = Signature<decltype(F)>;
   constexpr std::make_index_sequence<S::kSources> kIndices{};
-  const LaneSlots* src[S::kSources + 1];
+  const LaneValues* src[S::kSources + 1];
   for (std::size_t i = 0; i < S::kSources; ++i) src[i] = args.src[i];
   const Imm imm{immediate};
   if constexpr (kResults<typename S::Result> == 2) {
-    LaneSlots unused;
-    LaneSlots* first = args.dst[0] ? args.dst[0] : &unused;
-    LaneSlots* second = args.dst[1] ? args.dst[1] : &unused;
+    LaneValues unused;
+    LaneValues* first = args.dst[0] ? args.dst[0] : &unused;
+    LaneValues* second = args.dst[1] ? args.dst[1] : &unused;
     for (u32 rest = args.mask; rest != 0; rest &= rest - 1) {
       const int i = std::countr_zero(rest);
       const auto result = one_lane<F>(src, i, imm, kIndices);
-      first->lane[i] = to_slot(result.first);
-      second->lane[i] = to_slot(result.second);
+      first->lane[i] = to_bits(result.first);
+      second->lane[i] = to_bits(result.second);
     }
   } else {
-    LaneSlots* const dst = args.dst[0];
+    LaneValues* const dst = args.dst[0];
     if (!dst) return;
     if (args.mask == ~0u) {
       LOCKSTEP_LANE_LOOP
-      for (int i = 0; i < kLanes; ++i) dst->lane[i] = to_slot(one_lane<F>(src, i, imm, kIndices));
+      for (int i = 0; i < kLanes; ++i) dst->lane[i] = to_bits(one_lane<F>(src, i, imm, kIndices));
     } else if (kBlended && std::popcount(args.mask) > kFewLanes) {
       LOCKSTEP_LANE_LOOP
       for (int i = 0; i < kLanes; ++i) {
         const u64 keep = u64{args.mask >> i & 1} - 1;
-        dst->lane[i] = (dst->lane[i] & keep) | (to_slot(one_lane<F>(src, i, imm, kIndices)) & ~keep);
+        dst->lane[i] = (dst->lane[i] & keep) | (to_bits(one_lane<F>(src, i, imm, kIndices)) & ~keep);
       }
     } else {
       for (u32 rest = args.mask; rest != 0; rest &= rest - 1) {
         const int i = std::countr_zero(rest);
-        dst->lane[i] = to_slot(one_lane<F>(src, i, imm, kIndices));
+        dst->lane[i] = to_bits(one_lane<F>(src, i, imm, kIndices));
       }
     }
   }

@@ -94,7 +94,7 @@ struct Layout {
 };
 
 template <Type kType, class T, int kWidth>
-LOCKSTEP_INLINE void gather_as(const Fragment& f, const LaneSlots* const* src, T (*out)[kWidth]) {
+LOCKSTEP_INLINE void gather_as(const Fragment& f, const LaneValues* const* src, T (*out)[kWidth]) {
   using Word = std::conditional_t<kType == Type::kF64, u64, u32>;
   const int each = f.per_register();
   const Layout<kWidth> layout(f);
@@ -113,13 +113,13 @@ LOCKSTEP_INLINE void gather_as(const Fragment& f, const LaneSlots* const* src, T
 
 /// Reads a fragment's registers into rows and columns; kTypes are those that the caller's form can have.
 template <Type... kTypes, class T, int kWidth>
-LOCKSTEP_INLINE void gather(const Fragment& f, Type type, const LaneSlots* const* src, T (*out)[kWidth]) {
+LOCKSTEP_INLINE void gather(const Fragment& f, Type type, const LaneValues* const* src, T (*out)[kWidth]) {
   ((type == kTypes ? gather_as<kTypes>(f, src, out) : void()), ...);
 }
 
 /// Writes the accumulator's registers; `bits_of` gives the bits of all lanes' elements.
 template <class T, class BitsOf>
-LOCKSTEP_INLINE void scatter(const Fragment& f, const T (*in)[kMaxColumns], LaneSlots* const* dst,
+LOCKSTEP_INLINE void scatter(const Fragment& f, const T (*in)[kMaxColumns], LaneValues* const* dst,
                              BitsOf bits_of) {
   const int each = f.per_register();
   const Layout<kMaxColumns> layout(f);
@@ -180,7 +180,7 @@ LOCKSTEP_INLINE void accumulate(const Product& p, int depth, const Operands<T>& 
 template <Type... kTypes>
 struct Types {
   template <class T, int kWidth>
-  LOCKSTEP_INLINE static void read(const Fragment& f, Type type, const LaneSlots* const* src,
+  LOCKSTEP_INLINE static void read(const Fragment& f, Type type, const LaneValues* const* src,
                                    T (*out)[kWidth]) {
     gather<kTypes...>(f, type, src, out);
   }
@@ -192,7 +192,7 @@ LOCKSTEP_INLINE void run(const LaneArgs& args, const Product& p, Multiply multip
   Fragment a = *p.fragment(MatrixRole::kA, p.a), b = *p.fragment(MatrixRole::kB, p.b);
   const Fragment c = *p.fragment(MatrixRole::kAccumulator, p.c),
                  d = *p.fragment(MatrixRole::kAccumulator, p.d);
-  const LaneSlots* const* const src = args.src;
+  const LaneValues* const* const src = args.src;
   const int first_b = a.registers, first_c = a.registers + b.registers;
   int depth = p.shape.k;
   if (p.a == Type::kB1) {  // words of 32 bits
@@ -203,7 +203,7 @@ LOCKSTEP_INLINE void run(const LaneArgs& args, const Product& p, Multiply multip
   Operands<T> in;
   if (p.sparse) {
     depth /= 2;
-    const LaneSlots& metadata = *src[first_c + c.registers];
+    const LaneValues& metadata = *src[first_c + c.registers];
     in.at = sparse_places({p.a, p.shape.k, p.selector}, metadata);
   }
   Sum sum[kMaxRows][kMaxColumns];

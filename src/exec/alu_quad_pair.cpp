@@ -25,7 +25,7 @@ Place sum_place(bool half, int place, int i) {
   return {(lane & 1) + (i & 2) + upper, (i & 4) + (lane & 2) + (i & 1)};
 }
 
-float half_at(const LaneSlots* const* src, int i, int lane) {
+float half_at(const LaneValues* const* src, int i, int lane) {
   return half_to_float(static_cast<u16>(src[i / 2]->lane[lane] >> (i % 2 * 16)));
 }
 
@@ -34,7 +34,7 @@ struct Tile {
 };
 
 void read_tile(const LaneArgs& args, u64 how, int pair, Tile& t) {
-  const LaneSlots* const* const c = args.src + 4;
+  const LaneValues* const* const c = args.src + 4;
   for (int place = 0; place < 8; ++place) {
     const int lane = 4 * pair + place % 4 + place / 4 * 16, own = place % 4, upper = place / 4 * 4;
     for (int i = 0; i < 4; ++i) {
@@ -62,7 +62,7 @@ void write_tile(const LaneArgs& args, u64 how, int pair, const Tile& t) {
   for (int place = 0; place < 8; ++place) {
     const int lane = 4 * pair + place % 4 + place / 4 * 16;
     for (int i = 0; i < 8; ++i) {
-      LaneSlots* const to = args.dst[half ? i / 2 : i];
+      LaneValues* const to = args.dst[half ? i / 2 : i];
       if (!to) continue;
       const Place at = sum_place(half, place, i);
       const float value = t.c[at.row][at.column];

@@ -24,7 +24,7 @@ int lanes_used(const Sparsity& s) {
   return shares_word(s.type) ? groups / 4 : 2 * (groups / 8);
 }
 
-unsigned metadata_bits(const Sparsity& s, const LaneSlots& metadata, int row, int group) {
+unsigned metadata_bits(const Sparsity& s, const LaneValues& metadata, int row, int group) {
   const int low = row % 8, half = row / 8, first = s.selector * lanes_used(s);
   if (shares_word(s.type)) {
     const auto word = static_cast<std::uint32_t>(metadata.lane[4 * low + first + group / 4]);
@@ -38,7 +38,7 @@ unsigned metadata_bits(const Sparsity& s, const LaneSlots& metadata, int row, in
 
 std::uint64_t sparse_selectors(const Sparsity& s) { return static_cast<std::uint64_t>(4 / lanes_used(s)); }
 
-SparsePlaces sparse_places(const Sparsity& s, const LaneSlots& metadata) {
+SparsePlaces sparse_places(const Sparsity& s, const LaneValues& metadata) {
   SparsePlaces out{};
   const int group = group_of(s.type), groups = s.depth / group;
   for (int row = 0; row < kRows; ++row)

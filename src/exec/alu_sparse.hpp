@@ -25,6 +25,6 @@ struct SparsePlaces {
 
 /// `metadata`: four bits for every group of four elements (tf32: two, 4-bit integers: eight). Lane 4 g + i
 /// holds those of rows g and g + 8.
-[[nodiscard]] SparsePlaces sparse_places(const Sparsity& s, const LaneSlots& metadata);
+[[nodiscard]] SparsePlaces sparse_places(const Sparsity& s, const LaneValues& metadata);
 
 }  // namespace lockstep::exec::alu

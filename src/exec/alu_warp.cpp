@@ -13,20 +13,21 @@ template <class PerLane>
 void each(u32 mask, PerLane per_lane) {
   for (; mask != 0; mask &= mask - 1) per_lane(std::countr_zero(mask));
 }
-u32 word(const LaneSlots* slots, int lane) { return static_cast<u32>(slots->lane[lane]); }
+u32 word(const LaneValues* operands, int lane) { return static_cast<u32>(operands->lane[lane]); }
 int first_lane(u32 mask) { return std::countr_zero(mask) & (kLanes - 1); }
 u32 members(const LaneArgs& args, int source) {
   return args.present & word(args.src[source], first_lane(args.mask));
 }
-void put(LaneSlots* dst, int lane, u64 value) {
+void put(LaneValues* dst, int lane, u64 value) {
   if (dst) dst->lane[lane] = value;
 }
 
 enum Shuffle : u64 { kUp, kDown, kBfly, kIdx };
 
 void shfl(const LaneArgs& args, u64 mode) {
-  const LaneSlots& source = *args.src[0];  // the destination may be the same register: results are kept first
-  const LaneSlots *b = args.src[1], *c = args.src[2];
+  const LaneValues& source =
+      *args.src[0];  // the destination may be the same register: results are kept first
+  const LaneValues *b = args.src[1], *c = args.src[2];
   u32 in_range = 0;
   u64 value[kLanes];
   each(args.mask, [&](int lane) {

@@ -32,7 +32,7 @@ class Cta {
   void start(Machine& machine, std::uint64_t index, CtaRecord* record);
   State run();
 
-  /// All that decides what it does next, but for memory.
+  /// Adds all state, except memory, that determines what it does next.
   void add_to(Fingerprint& print) const;
 
   [[nodiscard]] std::uint64_t index() const { return state_.index; }

@@ -42,7 +42,7 @@ void Decoder::decode_function(std::uint32_t index) {
     inst_ = &function_->instructions[i];
     Operation& op = out_.operations[code_->first + i];
     if (inst_->guard) {
-      op.guard = register_slot(inst_->guard->reg);
+      op.guard = register_operand(inst_->guard->reg);
       op.guard_negated = inst_->guard->negated;
     }
     decode(*inst_, op);
@@ -77,11 +77,11 @@ void Decoder::decode_lane(const Inst& inst, Operation& op) {
   const auto lane = lane_op(inst);
   if (!lane) fail("this instruction is not supported");
   const unsigned written = ptx::destination_count(inst.form);
-  std::vector<Slot> destinations, sources;
+  std::vector<OperandRef> destinations, sources;
   for (std::size_t i = 0; i < inst.operands.size(); ++i)
     flatten(inst.operands[i], source_type(i), op, i < written ? destinations : sources);
   if (sources.size() < static_cast<std::size_t>(lane->sources)) fail("an operand is missing");
-  destinations.resize(static_cast<std::size_t>(lane->destinations), Slot::none());
+  destinations.resize(static_cast<std::size_t>(lane->destinations), OperandRef::none());
   sources.resize(static_cast<std::size_t>(lane->sources));
   set_operands(op, destinations, sources);
   op.handler = Handler::kLane;

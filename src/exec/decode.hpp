@@ -70,7 +70,7 @@ class Decoder : private OperandDecoder {
   void decode_surface(const Inst& inst, Operation& op, TextureForm& form);
   void decode_query(const Inst& inst, Operation& op, TextureForm& form);
   void geometry_of(const Inst& inst, TextureForm& form) const;
-  std::vector<Slot> place_slots(const Op& operand, const TextureForm& form, Operation& op);
+  std::vector<OperandRef> place_operands(const Op& operand, const TextureForm& form, Operation& op);
 
   std::optional<ptx::ControlFlow> flow_;  // of the function being decoded
   std::vector<std::uint32_t> mentions_;   // of each of its registers; empty: not counted yet

@@ -85,7 +85,7 @@ void Decoder::decode_copy(const Inst& inst, Operation& op) {
     const bool predicate =
         extra.kind == ptx::OperandKind::kRegister && function_->registers[extra.reg].type == ptx::Type::kPred;
     (predicate ? form.ignore : form.size) =
-        slot_of(extra, predicate ? ptx::Type::kPred : ptx::Type::kU32, op);
+        operand_of(extra, predicate ? ptx::Type::kPred : ptx::Type::kU32, op);
   }
   form.to = add_memory(to);
   form.from = add_memory(from);
@@ -103,7 +103,7 @@ void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
   to.bytes = from.bytes = 16;
   form.to = add_memory(to);
   form.from = add_memory(from);
-  form.size = slot_of(inst.operands[2], ptx::Type::kU32, op);
+  form.size = operand_of(inst.operands[2], ptx::Type::kU32, op);
   std::size_t next = 3;
   if (inst.has(Mod::kMbarrierCompleteTxBytes)) {
     if (inst.operands.size() <= next) fail("the mbarrier is missing");
@@ -113,7 +113,7 @@ void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
   }
   if (inst.has(Mod::kMulticastCluster)) {
     if (inst.operands.size() <= next) fail("the mask of CTAs is missing");
-    form.multicast = slot_of(inst.operands[next], ptx::Type::kU16, op);
+    form.multicast = operand_of(inst.operands[next], ptx::Type::kU16, op);
   }
   if (inst.has(Mod::kReduce)) {
     const auto fn = atomic_function(inst.form, true);
@@ -128,7 +128,7 @@ void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
 void Decoder::decode_mbarrier(const Inst& inst, Operation& op) {
   using Kind = MbarrierForm::Kind;
   MbarrierForm form;
-  std::vector<Slot> destinations;
+  std::vector<OperandRef> destinations;
   std::size_t next = 0;
   const bool arrive = inst.has(Mod::kArrive) || inst.has(Mod::kArriveDrop);
   if (inst.op() == Opcode::kCp) {  // cp.async.mbarrier.arrive: the copies are complete, so it is an arrival
@@ -141,7 +141,7 @@ void Decoder::decode_mbarrier(const Inst& inst, Operation& op) {
     form.expects = arrive && inst.has(Mod::kExpectTx);
     form.suspends = inst.has(Mod::kTryWait);
     form.parity = inst.has(Mod::kParity);
-    destinations.push_back(slot_of(inst.operands.at(next++), ptx::Type::kB64, op));
+    destinations.push_back(operand_of(inst.operands.at(next++), ptx::Type::kB64, op));
   } else {
     form.kind = inst.has(Mod::kExpectTx) ? Kind::kExpect : Kind::kComplete;
   }
@@ -153,7 +153,7 @@ void Decoder::decode_mbarrier(const Inst& inst, Operation& op) {
     place.bytes = 8;
     place.polls = form.kind == Kind::kTest;
   }
-  if (inst.operands.size() > next) form.value = slot_of(inst.operands[next], ptx::Type::kB64, op);
+  if (inst.operands.size() > next) form.value = operand_of(inst.operands[next], ptx::Type::kB64, op);
   const bool needs = form.kind == Kind::kTest || form.kind == Kind::kExpect || form.kind == Kind::kComplete ||
                      form.kind == Kind::kPending || form.expects;
   if (needs && !form.value.exists()) fail("an operand is missing");
@@ -169,7 +169,7 @@ void Decoder::decode_matrix_move(const Inst& inst, Operation& op) {
   form.store = inst.op() == Opcode::kStmatrix;
   form.matrices = inst.has(Mod::kX4) ? 4 : inst.has(Mod::kX2) ? 2 : 1;
   form.transposed = inst.has(Mod::kTrans);
-  std::vector<Slot> parts;
+  std::vector<OperandRef> parts;
   flatten(inst.operands.at(form.store ? 1 : 0), ptx::Type::kB32, op, parts);
   if (parts.size() != form.matrices) fail("another number of registers than matrices");
   MemoryForm place = address_form(inst.operands.at(form.store ? 0 : 1), inst.form.space());
@@ -198,13 +198,13 @@ void Decoder::decode_wmma_move(const Inst& inst, Operation& op) {
   place_pieces(form, by_columns);
   if (form.lines * form.line_bytes > kMatrixBytes || !std::has_single_bit(form.line_bytes))
     fail("no such matrix");
-  std::vector<Slot> parts;
+  std::vector<OperandRef> parts;
   if (inst.operands.size() < 2) fail("an operand is missing");
   flatten(inst.operands[form.store ? 1 : 0], inst.form.last_type(), op, parts);
   if (parts.size() != static_cast<std::size_t>(fragment->registers))
     fail(fmt::format("{} registers are given, {} expected", parts.size(), fragment->registers));
   const MemoryForm place = address_form(inst.operands[form.store ? 0 : 1], inst.form.space());
-  if (inst.operands.size() > 2) form.stride = slot_of(inst.operands[2], ptx::Type::kU32, op);
+  if (inst.operands.size() > 2) form.stride = operand_of(inst.operands[2], ptx::Type::kU32, op);
   op.handler = Handler::kMatrixMove;
   op.detail = add_memory(place);
   op.second = push(out_.matrices, form);

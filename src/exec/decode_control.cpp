@@ -121,7 +121,7 @@ bool Decoder::decode_control_group(const Inst& inst, Operation& op) {
 }
 
 void Decoder::decode_sources(const Inst& inst, Operation& op, Handler handler) {
-  std::vector<Slot> sources;
+  std::vector<OperandRef> sources;
   for (const Op& operand : inst.operands) flatten(operand, inst.form.type(), op, sources);
   op.handler = handler;
   set_operands(op, {}, sources);
@@ -141,7 +141,7 @@ void Decoder::decode_branch(const Inst& inst, Operation& op) {
   BranchTargets& table = out_.branches.emplace_back();
   for (const std::uint32_t label : function_->branch_tables[inst.operands.at(1).index].labels)
     table.targets.push_back(code_->first + function_->labels[label].instruction);
-  set_operands(op, {}, {slot_of(inst.operands[0], ptx::Type::kU32, op)});
+  set_operands(op, {}, {operand_of(inst.operands[0], ptx::Type::kU32, op)});
 }
 
 /// A register or constant that is given, or a register that takes a result.
@@ -155,7 +155,7 @@ CallValue Decoder::call_register(const Op& operand, const ptx::Parameter* formal
   const ptx::Type given = formal ? formal->type : ptx::Type::kB64;
   const ptx::Type type = is_register ? function_->registers[operand.reg].type : given;
   if (ptx::bits(type) > 64) fail("registers of more than 64 bits are not supported here");
-  value.slot = slot_of(operand, is_register ? type : given, op);
+  value.operand = operand_of(operand, is_register ? type : given, op);
   value.bytes = ptx::bytes(type);
   return value;
 }
@@ -166,7 +166,7 @@ CallValue Decoder::call_value(const Op& operand, const ptx::Parameter* formal, b
   const SymbolPlace place = place_of(operand.symbol);
   if (place.state_space != StateSpace::kFrame) {
     if (result) fail("a result is expected to go to a register or a .param variable");
-    value.slot = symbol_slot(operand);
+    value.operand = symbol_operand(operand);
     value.bytes = 8;
     return value;
   }
@@ -195,7 +195,7 @@ void Decoder::decode_call(const Inst& inst, Operation& op) {
     if (!callee.has_body && site.runtime == Runtime::kNone)
       fail(fmt::format("function {} has no body and is not provided", callee.name));
   } else {
-    site.target = slot_of(target, ptx::Type::kU64, op);
+    site.target = operand_of(target, ptx::Type::kU64, op);
     if (inst.operands.size() > 3 && inst.operands[3].kind == OperandKind::kPrototype) {
       formals = &function_->prototypes[inst.operands[3].index].parameters;
       formal_results = &function_->prototypes[inst.operands[3].index].results;
@@ -228,21 +228,21 @@ void Decoder::decode_barrier(const Inst& inst, Operation& op) {
     return;
   }
   BarrierForm form;
-  std::vector<Slot> destinations;
+  std::vector<OperandRef> destinations;
   std::size_t next = 0, end = inst.operands.size();
   if (inst.has(Mod::kRed)) {
     using Kind = BarrierForm::Kind;
     form.kind = inst.has(Mod::kAnd) ? Kind::kAnd : inst.has(Mod::kOr) ? Kind::kOr : Kind::kPopc;
     if (end < 3) fail("an operand is missing");
-    destinations.push_back(slot_of(inst.operands[next++], ptx::Type::kU32, op));
+    destinations.push_back(operand_of(inst.operands[next++], ptx::Type::kU32, op));
     form.negated = inst.operands[--end].negated;
-    form.predicate = slot_of(inst.operands[end], ptx::Type::kPred, op);
+    form.predicate = operand_of(inst.operands[end], ptx::Type::kPred, op);
   } else if (inst.has(Mod::kArrive)) {
     form.kind = BarrierForm::Kind::kArrive;
   }
   if (next >= end) fail("an operand is missing");
-  form.barrier = slot_of(inst.operands[next++], ptx::Type::kU32, op);
-  if (next < end) form.threads = slot_of(inst.operands[next], ptx::Type::kU32, op);
+  form.barrier = operand_of(inst.operands[next++], ptx::Type::kU32, op);
+  if (next < end) form.threads = operand_of(inst.operands[next], ptx::Type::kU32, op);
   if (form.kind == BarrierForm::Kind::kArrive && !form.threads.exists())
     fail("the number of threads is missing");
   op.handler = Handler::kBarrier;

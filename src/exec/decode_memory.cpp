@@ -123,7 +123,7 @@ void Decoder::decode_load(const Inst& inst, Operation& op) {
   if (inst.operands.size() < 2) fail("an operand is missing");
   MemoryForm form = address_form(inst.operands[1], inst.form.space());
   const ptx::Type type = inst.form.last_type();
-  std::vector<Slot> destinations;
+  std::vector<OperandRef> destinations;
   flatten(inst.operands[0], type, op, destinations);
   const Op* first = &inst.operands[0];
   while (!first->elements.empty()) first = &first->elements.front();
@@ -154,10 +154,10 @@ void Decoder::decode_store(const Inst& inst, Operation& op) {
   op.second = completion_mbarrier(inst);
   MemoryForm form = address_form(inst.operands[0], inst.form.space());
   const ptx::Type type = inst.form.last_type();
-  std::vector<Slot> sources;
+  std::vector<OperandRef> sources;
   flatten(inst.operands[1], type, op, sources);
-  for (const Slot slot : sources)
-    if (!slot.exists()) fail("the sink `_` is not a value to store");
+  for (const OperandRef operand : sources)
+    if (!operand.exists()) fail("the sink `_` is not a value to store");
   set_elements(form, type, sources.size());
   op.handler = Handler::kStore;
   op.detail = add_memory(form);
@@ -194,12 +194,12 @@ void Decoder::decode_atomic(const Inst& inst, Operation& op) {
   if (inst.operands.size() < at + (compare ? 3u : 2u)) fail("an operand is missing");
   MemoryForm form = address_form(inst.operands[at], inst.form.space());
   const ptx::Type type = inst.form.last_type();
-  std::vector<Slot> destinations, sources;
+  std::vector<OperandRef> destinations, sources;
   if (returns) flatten(inst.operands[0], type, op, destinations);
   for (std::size_t i = at + 1; i <= at + (compare ? 2u : 1u); ++i)
     flatten(inst.operands[i], type, op, sources);
   set_elements(form, type, compare ? sources.size() / 2 : sources.size());
-  if (returns && destinations.size() == 1) destinations.resize(form.count, Slot::none());
+  if (returns && destinations.size() == 1) destinations.resize(form.count, OperandRef::none());
   form.polls = returns;
   const auto fn = atomic_function(inst.form, false), global = atomic_function(inst.form, true);
   if (!fn || !global) fail("this atomic operation is not supported");
@@ -222,9 +222,9 @@ void Decoder::decode_multimem(const Inst& inst, Operation& op) {
   if (space != ptx::Space::kGlobal && space != ptx::Space::kGeneric)
     fail("expected .global or no state space");
   MemoryForm form = address_form(address, space);
-  std::vector<Slot> slots;
-  flatten(data, inst.form.last_type(), op, slots);
-  set_elements(form, inst.form.last_type(), slots.size());
+  std::vector<OperandRef> operands;
+  flatten(data, inst.form.last_type(), op, operands);
+  set_elements(form, inst.form.last_type(), operands.size());
   if (form.bytes > 8) fail("values of 128 bits are not supported");
   form.polls = loads && polls(inst.form);
   MultimemForm what;
@@ -240,7 +240,7 @@ void Decoder::decode_multimem(const Inst& inst, Operation& op) {
   op.detail = add_memory(form);
   op.second = static_cast<std::uint32_t>(out_.multimems.size());
   out_.multimems.push_back(what);
-  loads ? set_operands(op, slots, {}) : set_operands(op, {}, slots);
+  loads ? set_operands(op, operands, {}) : set_operands(op, {}, operands);
 }
 
 /// `detail`: 0 alloca, 1 stacksave, 2 stackrestore.
@@ -255,18 +255,19 @@ void Decoder::decode_stack(const Inst& inst, Operation& op) {
     if (inst.operands[2].kind != OperandKind::kImmediate || !std::has_single_bit(op.immediate))
       fail("the alignment must be a power of two");
   }
-  std::vector<Slot> destinations, sources;
-  if (op.detail != 2) destinations.push_back(slot_of(inst.operands[0], ptx::Type::kU64, op));
-  if (op.detail != 1) sources.push_back(slot_of(inst.operands[op.detail == 0 ? 1 : 0], ptx::Type::kU64, op));
+  std::vector<OperandRef> destinations, sources;
+  if (op.detail != 2) destinations.push_back(operand_of(inst.operands[0], ptx::Type::kU64, op));
+  if (op.detail != 1)
+    sources.push_back(operand_of(inst.operands[op.detail == 0 ? 1 : 0], ptx::Type::kU64, op));
   out_.allocates = true;
   set_operands(op, destinations, sources);
 }
 
 void Decoder::decode_convert_address(const Inst& inst, Operation& op) {
   if (inst.operands[0].kind == OperandKind::kSink) return void(op.handler = Handler::kNothing);
-  std::vector<Slot> sources;
+  std::vector<OperandRef> sources;
   for (std::size_t i = 1; i < inst.operands.size() && inst.op() != Opcode::kCreatepolicy; ++i)
-    sources.push_back(slot_of(inst.operands[i], ptx::Type::kU64, op));
+    sources.push_back(operand_of(inst.operands[i], ptx::Type::kU64, op));
   const ptx::Space space = inst.form.space();
   op.handler = Handler::kLane;
   switch (inst.op()) {
@@ -286,7 +287,7 @@ void Decoder::decode_convert_address(const Inst& inst, Operation& op) {
       Op rank;
       rank.kind = OperandKind::kSpecial;
       rank.special = ptx::Special::kClusterCtarank;
-      sources.push_back(special_slot(rank, op));
+      sources.push_back(special_operand(rank, op));
       op.fn = rank_of;
       op.immediate = space == ptx::Space::kGeneric ? kSharedWindow : 0;
       break;
@@ -294,7 +295,7 @@ void Decoder::decode_convert_address(const Inst& inst, Operation& op) {
     default:  // createpolicy: hints have no effect on values
       op.fn = write_immediate;
   }
-  set_operands(op, {slot_of(inst.operands[0], ptx::Type::kU64, op)}, sources);
+  set_operands(op, {operand_of(inst.operands[0], ptx::Type::kU64, op)}, sources);
 }
 
 }  // namespace lockstep::exec

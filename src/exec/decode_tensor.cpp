@@ -62,7 +62,7 @@ void Decoder::decode_tensor_copy(const Inst& inst, Operation& op) {
   const bool place = tensor.kind == OperandKind::kCoordinates && tensor.elements.size() == 2;
   if (!place) fail("expected [tensor map, {coordinates}]");
   const MemoryForm map = address_form(tensor.elements[0], ptx::Space::kGeneric);
-  std::vector<Slot> coordinates;
+  std::vector<OperandRef> coordinates;
   flatten(tensor.elements[1], ptx::Type::kS32, op, coordinates);
   if (form.rank == 0 || coordinates.size() != form.rank)
     fail("another number of coordinates than dimensions");
@@ -83,7 +83,7 @@ void Decoder::decode_tensor_copy(const Inst& inst, Operation& op) {
   }
   if (inst.has(Mod::kMulticastCluster)) {
     if (inst.operands.size() <= next) fail("the mask of CTAs is missing");
-    form.multicast = slot_of(inst.operands[next++], ptx::Type::kU16, op);
+    form.multicast = operand_of(inst.operands[next++], ptx::Type::kU16, op);
   }
   if (form.reduces)
     for (const Mod mod : kReductions)
@@ -113,7 +113,7 @@ void Decoder::decode_tensor_map(const Inst& inst, Operation& op) {
     const std::size_t value = found->numbered ? 2 : 1;
     if (inst.operands.size() <= value) fail("an operand is missing");
     if (found->numbered) form.number = static_cast<std::uint8_t>(inst.operands[1].bits);
-    form.value = slot_of(inst.operands[value], ptx::Type::kB64, op);
+    form.value = operand_of(inst.operands[value], ptx::Type::kB64, op);
     form.value_bytes = static_cast<std::uint8_t>(ptx::bytes(inst.form.last_type()));
   }
   op.detail = static_cast<std::uint32_t>(out_.tensor_maps.size());

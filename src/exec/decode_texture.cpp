@@ -66,18 +66,18 @@ void Decoder::geometry_of(const Inst& inst, TextureForm& form) const {
 }
 
 /// [handle, {layer, x, y, z}]: the handle, the layer where there is one, the coordinates.
-std::vector<Slot> Decoder::place_slots(const Op& operand, const TextureForm& form, Operation& op) {
+std::vector<OperandRef> Decoder::place_operands(const Op& operand, const TextureForm& form, Operation& op) {
   if (operand.kind != OperandKind::kCoordinates || operand.elements.size() != 2)
     fail("expected [object, {coordinates}]; separate samplers are not supported");
   const Op& object = operand.elements[0];
   if (object.base != ptx::AddressBase::kRegister) fail("expected a texture or surface object in a register");
-  std::vector<Slot> slots{register_slot(object.reg)};
-  std::vector<Slot> given;
+  std::vector<OperandRef> operands{register_operand(object.reg)};
+  std::vector<OperandRef> given;
   flatten(operand.elements[1], form.integer ? ptx::Type::kS32 : ptx::Type::kF32, op, given);
   const std::size_t needed = coordinates(form) + form.layered;
   if (given.size() < needed) fail("a coordinate is missing");
-  slots.insert(slots.end(), given.begin(), given.begin() + static_cast<std::ptrdiff_t>(needed));
-  return slots;
+  operands.insert(operands.end(), given.begin(), given.begin() + static_cast<std::ptrdiff_t>(needed));
+  return operands;
 }
 
 void Decoder::decode_fetch(const Inst& inst, Operation& op, TextureForm& form) {
@@ -91,17 +91,17 @@ void Decoder::decode_fetch(const Inst& inst, Operation& op, TextureForm& form) {
               : inst.has(Mod::kGrad)  ? TextureForm::Kind::kGradient
                                       : TextureForm::Kind::kFetch;
   if (gather) form.channel = inst.has(Mod::kG) ? 1 : inst.has(Mod::kB) ? 2 : inst.has(Mod::kA) ? 3 : 0;
-  std::vector<Slot> destinations;
+  std::vector<OperandRef> destinations;
   if (inst.operands.size() < 2 || inst.operands[0].kind != OperandKind::kVector)
     fail("expected a vector of results");
   flatten(inst.operands[0], inst.form.type(), op, destinations);
-  std::vector<Slot> sources = place_slots(inst.operands[1], form, op);
+  std::vector<OperandRef> sources = place_operands(inst.operands[1], form, op);
   const std::size_t extra = form.kind == TextureForm::Kind::kLevel      ? 1
                             : form.kind == TextureForm::Kind::kGradient ? 2
                                                                         : 0;
   if (inst.operands.size() != 2 + extra) fail("offsets and depth comparison are not supported");
   for (std::size_t i = 0; i < extra; ++i) {
-    std::vector<Slot> given;
+    std::vector<OperandRef> given;
     flatten(inst.operands[2 + i], ptx::Type::kF32, op, given);
     const std::size_t keep = extra == 1 ? 1 : coordinates(form);
     if (given.size() < keep) fail("a gradient is missing");
@@ -120,10 +120,10 @@ void Decoder::decode_surface(const Inst& inst, Operation& op, TextureForm& form)
   const bool load = inst.op() == Opcode::kSuld;
   const ptx::Type type = inst.form.type();
   if (ptx::bits(type) > 64) fail("only elements of up to 64 bits are supported");
-  std::vector<Slot> destinations, values;
+  std::vector<OperandRef> destinations, values;
   if (inst.operands.size() < 2) fail("an operand is missing");
   if (load) flatten(inst.operands[0], type, op, destinations);
-  std::vector<Slot> sources = place_slots(inst.operands[load ? 1 : 0], form, op);
+  std::vector<OperandRef> sources = place_operands(inst.operands[load ? 1 : 0], form, op);
   if (!load) flatten(inst.operands[1], type, op, values);
   form.kind = load                         ? TextureForm::Kind::kLoad
               : inst.op() == Opcode::kSust ? TextureForm::Kind::kStore
@@ -170,8 +170,8 @@ void Decoder::decode_query(const Inst& inst, Operation& op, TextureForm& form) {
     form.query = type == ptx::Type::kTexref    ? Query::kIsTexture
                  : type == ptx::Type::kSurfref ? Query::kIsSurface
                                                : Query::kIsSampler;
-    const Slot handle = slot_of(inst.operands.at(1), ptx::Type::kB64, op);
-    return set_operands(op, {slot_of(inst.operands[0], ptx::Type::kPred, op)}, {handle});
+    const OperandRef handle = operand_of(inst.operands.at(1), ptx::Type::kB64, op);
+    return set_operands(op, {operand_of(inst.operands[0], ptx::Type::kPred, op)}, {handle});
   }
   const QueryWord* found = nullptr;
   for (const QueryWord& word : kQueries)
@@ -182,9 +182,9 @@ void Decoder::decode_query(const Inst& inst, Operation& op, TextureForm& form) {
   const Op& object = inst.operands.at(1);
   if (object.kind != OperandKind::kAddress || object.base != ptx::AddressBase::kRegister)
     fail("expected a texture or surface object in a register");
-  std::vector<Slot> sources{register_slot(object.reg)};
-  if (form.of_level) sources.push_back(slot_of(inst.operands.at(2), ptx::Type::kB32, op));
-  set_operands(op, {slot_of(inst.operands[0], ptx::Type::kB32, op)}, sources);
+  std::vector<OperandRef> sources{register_operand(object.reg)};
+  if (form.of_level) sources.push_back(operand_of(inst.operands.at(2), ptx::Type::kB32, op));
+  set_operands(op, {operand_of(inst.operands[0], ptx::Type::kB32, op)}, sources);
 }
 
 }  // namespace lockstep::exec

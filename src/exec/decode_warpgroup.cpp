@@ -55,25 +55,26 @@ void Decoder::decode_warpgroup(const Inst& inst, Operation& op) {
       fail(fmt::format("operand {}: expected a constant from {} to {}", next, low, high));
     return value;
   };
-  std::vector<Slot> slots;
-  flatten(take(), p.d, op, slots);
-  form.results = static_cast<std::uint8_t>(slots.size());
+  std::vector<OperandRef> operands;
+  flatten(take(), p.d, op, operands);
+  form.results = static_cast<std::uint8_t>(operands.size());
   const unsigned expected = p.shape.n / 8u * (p.d == Type::kF16 ? 2 : 4);
-  if (slots.size() != expected)
-    fail(fmt::format("{} registers are given, {} expected", slots.size(), expected));
+  if (operands.size() != expected)
+    fail(fmt::format("{} registers are given, {} expected", operands.size(), expected));
   const Op& a = take();
   form.a_in_registers = a.kind == OperandKind::kVector;
-  flatten(a, Type::kB64, op, slots);
-  if (form.a_in_registers && slots.size() != expected + 4) fail("expected 4 registers of the first matrix");
-  form.b = slot_of(take(), Type::kB64, op);
+  flatten(a, Type::kB64, op, operands);
+  if (form.a_in_registers && operands.size() != expected + 4)
+    fail("expected 4 registers of the first matrix");
+  form.b = operand_of(take(), Type::kB64, op);
   if (p.sparse) {
-    form.metadata = slot_of(take(), Type::kB32, op);
+    form.metadata = operand_of(take(), Type::kB32, op);
     const auto most = static_cast<std::int64_t>(alu::sparse_selectors({p.a, p.shape.k, 0})) - 1;
     p.selector = static_cast<std::uint8_t>(number(0, most));
   }
   if (next < inst.operands.size()) {
     const Op& scale = take();
-    form.accumulates = slot_of(scale, Type::kPred, op);
+    form.accumulates = operand_of(scale, Type::kPred, op);
     form.accumulates_negated = scale.negated;
   }
   if (has_signs(p.a)) {
@@ -86,8 +87,8 @@ void Decoder::decode_warpgroup(const Inst& inst, Operation& op) {
   }
   if (next != inst.operands.size()) fail("too many operands");
   op.handler = Handler::kWarpgroup;
-  op.operands = static_cast<std::uint32_t>(out_.slots.size());
-  out_.slots.insert(out_.slots.end(), slots.begin(), slots.end());
+  op.operands = static_cast<std::uint32_t>(out_.operands.size());
+  out_.operands.insert(out_.operands.end(), operands.begin(), operands.end());
   op.detail = static_cast<std::uint32_t>(out_.warpgroups.size());
   out_.warpgroups.push_back(form);
 }

@@ -54,7 +54,7 @@ class DeviceMemory {
   static constexpr unsigned kPageShift = 21;
   static constexpr std::uint64_t kAlignment = 256;
 
-  /// `capacity` limits kDevice of each of `devices` (1 to kMostDevices), in bytes (rounded down to pages, at
+  /// `capacity` limits kDevice of each of `devices` (1 to kMaxDevices), in bytes (rounded down to pages, at
   /// most kRegionBytes). The arena has one place: a second one alive at the same time, or a host that refuses
   /// the range, throws UserError.
   explicit DeviceMemory(std::uint64_t capacity, unsigned devices = 1);

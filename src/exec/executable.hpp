@@ -52,9 +52,9 @@ class Executable {
   /// The function whose address is `address`, as an index into functions(); ~0 if there is none.
   [[nodiscard]] std::uint32_t function_at(Address address) const;
 
-  [[nodiscard]] const std::vector<Slot>& slots() const { return code_.slots; }
-  [[nodiscard]] const std::vector<LaneSlots>& constants() const { return code_.constants; }
-  [[nodiscard]] const std::vector<FixedSlot>& fixed() const { return code_.fixed; }
+  [[nodiscard]] const std::vector<OperandRef>& operands() const { return code_.operands; }
+  [[nodiscard]] const std::vector<LaneValues>& constants() const { return code_.constants; }
+  [[nodiscard]] const std::vector<FixedRegister>& fixed() const { return code_.fixed; }
   [[nodiscard]] const std::vector<MemoryForm>& memory() const { return code_.memory; }
   [[nodiscard]] const std::vector<SpinLoop>& spins() const { return code_.spins; }
   [[nodiscard]] const std::vector<AtomicForm>& atomics() const { return code_.atomics; }

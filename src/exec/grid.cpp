@@ -56,7 +56,7 @@ void check_geometry(const Launch& l) {
 }  // namespace
 
 struct Grid::State {
-  struct Slot {
+  struct RunningCta {
     Cta cta;
     CtaRecord record;
     Cta::State state = Cta::State::kSpinning;
@@ -69,13 +69,13 @@ struct Grid::State {
   Machine machine;
   std::optional<LaunchCheck> check;
   bool recording = false;
-  std::map<std::uint64_t, std::unique_ptr<Slot>> started;
-  std::vector<std::unique_ptr<Slot>> idle, resting;  // resting: ended, but of a cluster that has not
-  std::uint64_t next = 0;                            // first CTA that has not been started by help()
+  std::map<std::uint64_t, std::unique_ptr<RunningCta>> started;
+  std::vector<std::unique_ptr<RunningCta>> idle, resting;  // resting: ended, but of a cluster that has not
+  std::uint64_t next = 0;                                  // first CTA that has not been started by help()
   bool waits = false;
   bool served = false;  // the server has written since it was last asked whether the launch stands still
 
-  Slot& start(std::uint64_t index);
+  RunningCta& start(std::uint64_t index);
   void start_cluster(std::uint64_t index);
   bool help(std::uint64_t index);
   bool run_others(std::uint64_t index, bool& further);
@@ -136,15 +136,15 @@ std::vector<AwaitedWord> Grid::awaited() const {
 
 std::string Grid::dump() const {
   std::string text;
-  for (const auto& [index, slot] : state_->started) slot->cta.dump(text);
+  for (const auto& [index, running] : state_->started) running->cta.dump(text);
   return text;
 }
 
-Grid::State::Slot& Grid::State::start(std::uint64_t index) {
+Grid::State::RunningCta& Grid::State::start(std::uint64_t index) {
   auto& place = started[index];
   if (place) return *place;
   if (idle.empty()) {
-    place = std::make_unique<Slot>();
+    place = std::make_unique<RunningCta>();
   } else {
     place = std::move(idle.back());
     idle.pop_back();
@@ -175,13 +175,13 @@ void Grid::State::start_cluster(std::uint64_t index) {
 
 /// Each other CTA that is on its way runs until it ends or waits. False: interrupted.
 bool Grid::State::run_others(std::uint64_t index, bool& further) {
-  for (auto& [other, slot] : started) {
-    if (other == index || slot->state == Cta::State::kDone) continue;
+  for (auto& [other, running] : started) {
+    if (other == index || running->state == Cta::State::kDone) continue;
     const std::uint64_t before = machine.counts.warp_instructions;
-    slot->state = slot->cta.run();
-    if (slot->state == Cta::State::kInterrupted) return false;
-    further |= slot->state == Cta::State::kDone ||
-               (slot->state == Cta::State::kBlocked && machine.counts.warp_instructions != before);
+    running->state = running->cta.run();
+    if (running->state == Cta::State::kInterrupted) return false;
+    further |= running->state == Cta::State::kDone ||
+               (running->state == Cta::State::kBlocked && machine.counts.warp_instructions != before);
   }
   return true;
 }
@@ -190,7 +190,7 @@ bool Grid::State::run_others(std::uint64_t index, bool& further) {
 bool Grid::State::has_room() const {
   if (!machine.options.may_wait || machine.launch.cooperative) return true;
   std::uint64_t live = 0;
-  for (const auto& [index, slot] : started) live += slot->state != Cta::State::kDone;
+  for (const auto& [index, running] : started) live += running->state != Cta::State::kDone;
   return live < machine.options.sm_count * kMaxCtasPerSm;
 }
 
@@ -212,8 +212,8 @@ bool Grid::State::help(std::uint64_t index) {
   if (fresh) return run_others(index, further);
   if (ask_server()) return true;
   bool all_blocked = true;
-  for (const auto& [other, slot] : started)
-    all_blocked &= slot->state == Cta::State::kBlocked || slot->state == Cta::State::kDone;
+  for (const auto& [other, running] : started)
+    all_blocked &= running->state == Cta::State::kBlocked || running->state == Cta::State::kDone;
   if (all_blocked) started.at(index)->cta.fault(FaultKind::kDeadlock, "every thread waits");
   return true;
 }
@@ -231,9 +231,9 @@ bool Grid::State::is_livelocked(LivelockDetector& still, std::uint64_t before) {
   const auto verdict = still.round(machine.counts.warp_instructions - before, [this] {
     Fingerprint print;
     print.add(started.size());
-    for (const auto& [index, slot] : started) {
-      print.add(static_cast<std::uint64_t>(slot->state));
-      if (slot->state != Cta::State::kDone) slot->cta.add_to(print);
+    for (const auto& [index, running] : started) {
+      print.add(static_cast<std::uint64_t>(running->state));
+      if (running->state != Cta::State::kDone) running->cta.add_to(print);
     }
     return print.value();
   });
@@ -245,27 +245,27 @@ bool Grid::State::is_livelocked(LivelockDetector& still, std::uint64_t before) {
 
 /// The error for threads that spin on words that no other thread can change.
 void Grid::State::fault_at_spinner() {
-  for (auto& [index, slot] : started)
-    if (slot->state == Cta::State::kSpinning)
-      slot->cta.fault(FaultKind::kDeadlock, "every thread waits, for what no thread will change");
+  for (auto& [index, running] : started)
+    if (running->state == Cta::State::kSpinning)
+      running->cta.fault(FaultKind::kDeadlock, "every thread waits, for what no thread will change");
 }
 
 void Grid::State::mark() {
   if (!recording) return;
-  for (auto& [index, slot] : started) {
-    slot->marks.clear();
-    for (const WarpRecord& warp : slot->record.warps)
-      slot->marks.emplace_back(warp.records.size(), warp.words.size());
+  for (auto& [index, running] : started) {
+    running->marks.clear();
+    for (const WarpRecord& warp : running->record.warps)
+      running->marks.emplace_back(warp.records.size(), warp.words.size());
   }
 }
 
 /// What has been executed since mark() has led back to where everybody was then.
 void Grid::State::cut() {
   if (!recording) return;
-  for (auto& [index, slot] : started)
-    for (std::size_t w = 0; w < slot->marks.size(); ++w) {
-      slot->record.warps[w].records.resize(slot->marks[w].first);
-      slot->record.warps[w].words.resize(slot->marks[w].second);
+  for (auto& [index, running] : started)
+    for (std::size_t w = 0; w < running->marks.size(); ++w) {
+      running->record.warps[w].records.resize(running->marks[w].first);
+      running->record.warps[w].words.resize(running->marks[w].second);
     }
 }
 
@@ -274,13 +274,13 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
   s.recording = record != nullptr;
   s.waits = false;
   s.start_cluster(index);
-  State::Slot& slot = *s.started.at(index);
+  State::RunningCta& running = *s.started.at(index);
   LivelockDetector still(s.machine.watch, kPatience, kLong);
   std::uint64_t before = s.machine.counts.warp_instructions;
-  while (slot.state != Cta::State::kDone) {
-    slot.state = slot.cta.run();
-    if (slot.state == Cta::State::kInterrupted) return false;
-    if (slot.state == Cta::State::kDone) break;
+  while (running.state != Cta::State::kDone) {
+    running.state = running.cta.run();
+    if (running.state == Cta::State::kInterrupted) return false;
+    if (running.state == Cta::State::kDone) break;
     if (!s.help(index)) return false;
     if (std::exchange(s.served, false)) still.restart(), before = s.machine.counts.warp_instructions;
     if (s.machine.options.may_wait && s.is_livelocked(still, before)) {
@@ -289,7 +289,7 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
     }
   }
   s.machine.notify_observer(1, [] { return std::string(); });
-  if (record) std::swap(*record, slot.record);
+  if (record) std::swap(*record, running.record);
   s.resting.push_back(std::move(s.started.at(index)));
   s.started.erase(index);
   const bool alone = s.machine.launch.cluster.count() == 1;

@@ -25,15 +25,15 @@ class KnownBases {
     bases_[next_] = base;
     next_ = static_cast<std::uint8_t>((next_ + 1) % kBasePlaces);
   }
-  void written(Slot slot) {
+  void written(OperandRef operand) {
     for (Base& base : bases_)
-      if (base.code == slot.code) base = {};
+      if (base.code == operand.code) base = {};
   }
   void forget() { bases_.fill({}); }
 
  private:
   struct Base {
-    std::uint32_t code = Slot::none().code;
+    std::uint32_t code = OperandRef::none().code;
     bool narrow = false;
     bool operator==(const Base&) const = default;
   };
@@ -59,9 +59,9 @@ void find_known_bases(const FunctionCode& function, const ptx::ControlFlow& flow
       const bool stores = op.handler == Handler::kStore && op.second == ~0u;  // signals no mbarrier
       if (op.handler == Handler::kLoad || stores) known.access(out.memory[op.detail]);
       for (std::uint32_t d = 0; d < op.destinations; ++d) {
-        const Slot slot = out.slots[op.operands + d];
-        known.written(slot);
-        known.written({slot.code + 1});  // the high half of 128 bits
+        const OperandRef operand = out.operands[op.operands + d];
+        known.written(operand);
+        known.written({operand.code + 1});  // the high half of 128 bits
       }
     }
   }

@@ -49,12 +49,12 @@ void with_width(unsigned bytes, F&& f) {
   }
 }
 
-inline void extend_sign(LaneSlots& slots, LaneMask mask, unsigned from, unsigned to) {
+inline void extend_sign(LaneValues& values, LaneMask mask, unsigned from, unsigned to) {
   const unsigned up = 64 - from;
   const std::uint64_t keep = to >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
   for_lanes(mask, [&](int l) {
-    const auto wide = static_cast<std::int64_t>(slots.lane[l] << up) >> up;
-    slots.lane[l] = static_cast<std::uint64_t>(wide) & keep;
+    const auto wide = static_cast<std::int64_t>(values.lane[l] << up) >> up;
+    values.lane[l] = static_cast<std::uint64_t>(wide) & keep;
   });
 }
 

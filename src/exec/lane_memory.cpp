@@ -45,7 +45,7 @@ LOCKSTEP_INLINE AddressSpan span_body(const std::uint64_t* a, std::uint32_t mask
   return {any, differ, static_cast<std::uint64_t>(lowest), static_cast<std::uint64_t>(highest), false};
 }
 
-LOCKSTEP_INLINE AddressSpan locate_body(const LaneSlots& base, std::uint64_t offset, std::uint64_t keep,
+LOCKSTEP_INLINE AddressSpan locate_body(const LaneValues& base, std::uint64_t offset, std::uint64_t keep,
                                         std::uint32_t mask, std::uint32_t bytes, std::uint64_t* out) {
   if (mask == ~0u)  // written and looked at in one pass
     return span_of_all((base.lane[0] + offset) & keep, bytes,
@@ -55,7 +55,7 @@ LOCKSTEP_INLINE AddressSpan locate_body(const LaneSlots& base, std::uint64_t off
 }
 
 template <class T>
-LOCKSTEP_INLINE void load_body(const std::byte* from, LaneSlots& to) {
+LOCKSTEP_INLINE void load_body(const std::byte* from, LaneValues& to) {
   LOCKSTEP_LANE_LOOP  // memory and registers do not overlap
       for (int l = 0; l < kLanes; ++l) {
     T value;
@@ -65,7 +65,7 @@ LOCKSTEP_INLINE void load_body(const std::byte* from, LaneSlots& to) {
 }
 
 template <class T>
-LOCKSTEP_INLINE void store_body(std::byte* to, const LaneSlots& from) {
+LOCKSTEP_INLINE void store_body(std::byte* to, const LaneValues& from) {
   LOCKSTEP_LANE_LOOP
   for (int l = 0; l < kLanes; ++l) {
     const auto value = static_cast<T>(from.lane[l]);
@@ -76,51 +76,51 @@ LOCKSTEP_INLINE void store_body(std::byte* to, const LaneSlots& from) {
 AddressSpan span_base(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
   return span_body(a, mask, bytes);
 }
-AddressSpan locate_base(const LaneSlots& base, std::uint64_t offset, std::uint64_t keep, std::uint32_t mask,
+AddressSpan locate_base(const LaneValues& base, std::uint64_t offset, std::uint64_t keep, std::uint32_t mask,
                         std::uint32_t bytes, std::uint64_t* out) {
   return locate_body(base, offset, keep, mask, bytes, out);
 }
-std::uint32_t predicate_base(const LaneSlots& slots) {
+std::uint32_t predicate_base(const LaneValues& values) {
   std::uint32_t mask = 0;
-  for (unsigned l = 0; l < kLanes; ++l) mask |= static_cast<std::uint32_t>(slots.lane[l] & 1) << l;
+  for (unsigned l = 0; l < kLanes; ++l) mask |= static_cast<std::uint32_t>(values.lane[l] & 1) << l;
   return mask;
 }
 template <class T>
-void load_base(const std::byte* from, LaneSlots& to) {
+void load_base(const std::byte* from, LaneValues& to) {
   load_body<T>(from, to);
 }
 template <class T>
-void store_base(std::byte* to, const LaneSlots& from) {
+void store_base(std::byte* to, const LaneValues& from) {
   store_body<T>(to, from);
 }
 
 LOCKSTEP_WIDE AddressSpan span_wide(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
   return span_body(a, mask, bytes);
 }
-LOCKSTEP_WIDE AddressSpan locate_wide(const LaneSlots& base, std::uint64_t offset, std::uint64_t keep,
+LOCKSTEP_WIDE AddressSpan locate_wide(const LaneValues& base, std::uint64_t offset, std::uint64_t keep,
                                       std::uint32_t mask, std::uint32_t bytes, std::uint64_t* out) {
   return locate_body(base, offset, keep, mask, bytes, out);
 }
 template <class T>
-LOCKSTEP_WIDE void load_wide(const std::byte* from, LaneSlots& to) {
+LOCKSTEP_WIDE void load_wide(const std::byte* from, LaneValues& to) {
   load_body<T>(from, to);
 }
 template <class T>
-LOCKSTEP_WIDE void store_wide(std::byte* to, const LaneSlots& from) {
+LOCKSTEP_WIDE void store_wide(std::byte* to, const LaneValues& from) {
   store_body<T>(to, from);
 }
 #if defined(__x86_64__)
-LOCKSTEP_WIDE std::uint32_t predicate_wide(const LaneSlots& slots) {
+LOCKSTEP_WIDE std::uint32_t predicate_wide(const LaneValues& values) {
   std::uint32_t mask = 0;
   for (unsigned l = 0; l < kLanes; l += 4) {
-    const __m256i four = _mm256_load_si256(reinterpret_cast<const __m256i*>(slots.lane + l));
+    const __m256i four = _mm256_load_si256(reinterpret_cast<const __m256i*>(values.lane + l));
     const int bits = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_slli_epi64(four, 63)));
     mask |= static_cast<std::uint32_t>(bits) << l;
   }
   return mask;
 }
 #else
-std::uint32_t predicate_wide(const LaneSlots& slots) { return predicate_base(slots); }
+std::uint32_t predicate_wide(const LaneValues& values) { return predicate_base(operands); }
 #endif
 
 using std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;

@@ -21,13 +21,13 @@ struct LaneMemory {
   AddressSpan (*span)(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
   /// The addresses base + offset, of which the bits of `keep` count, to `out`, and the span of those of
   /// `mask`.
-  AddressSpan (*locate)(const LaneSlots& base, std::uint64_t offset, std::uint64_t keep, std::uint32_t mask,
+  AddressSpan (*locate)(const LaneValues& base, std::uint64_t offset, std::uint64_t keep, std::uint32_t mask,
                         std::uint32_t bytes, std::uint64_t* out);
-  /// Bit i: the lowest bit of lane i's slot.
-  std::uint32_t (*predicate)(const LaneSlots& slots);
-  /// 32 neighbouring elements of 1, 2, 4 or 8 bytes to and from the low bits of slots.
-  void (*load[4])(const std::byte* from, LaneSlots& to);
-  void (*store[4])(std::byte* to, const LaneSlots& from);
+  /// Bit i: the lowest bit of lane i's value.
+  std::uint32_t (*predicate)(const LaneValues& values);
+  /// 32 neighbouring elements of 1, 2, 4 or 8 bytes to and from the low bits of values.
+  void (*load[4])(const std::byte* from, LaneValues& to);
+  void (*store[4])(std::byte* to, const LaneValues& from);
 };
 
 /// The implementation for this host.

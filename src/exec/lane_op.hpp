@@ -1,5 +1,5 @@
 // Lane kernels: the meaning of the PTX instructions that work on registers only, as functions over the 32
-// lanes of a warp. The executor resolves operands to slots and calls them; memory, control flow and barriers
+// lanes of a warp. The executor resolves operands to rows and calls them; memory, control flow and barriers
 // are its own. Source: PTX ISA 9.0, chapter 9, section of each instruction.
 #pragma once
 
@@ -17,13 +17,13 @@ namespace lockstep::exec {
 
 inline constexpr int kLanes = 32;
 
-/// 32 lanes of one virtual register. A 64-bit slot holds any scalar type in its low bits: predicates as 0 or
-/// 1, f16/bf16 as their 16 bits, packed types as their 32 or 64 bits; `.b128` takes two consecutive
-/// LaneSlots, low half first. Kernels ignore the bits of a source above its type's width and write zeros
+/// 32 lanes of one virtual register. A 64-bit operand holds any scalar type in its low bits: predicates as 0
+/// or 1, f16/bf16 as their 16 bits, packed types as their 32 or 64 bits; `.b128` takes two consecutive
+/// LaneValues, low half first. Kernels ignore the bits of a source above its type's width and write zeros
 /// above the width of the destination's register (`cvt` sign-extends a narrow signed result to that width,
 /// PTX ISA 9.4.1). So an integer immediate is its two's complement in 64 bits whatever the type; a
 /// floating-point immediate is the bits of the instruction's (source) type.
-struct alignas(64) LaneSlots {
+struct alignas(64) LaneValues {
   std::uint64_t lane[kLanes];
 };
 
@@ -37,11 +37,11 @@ inline constexpr int kMaxLaneSources = 32;
 
 /// The operands of one instruction of one warp. A destination may be the same register as a source.
 struct LaneArgs {
-  LaneSlots*
+  LaneValues*
       dst[kMaxLaneDestinations];  ///< in order, vectors and pairs (`p|q`) flattened; nullptr is the sink `_`,
                                   ///< and also a second result that the instruction does not name
-  const LaneSlots*
-      src[kMaxLaneSources];  ///< in operand order, vectors flattened; immediates as broadcast slots
+  const LaneValues*
+      src[kMaxLaneSources];  ///< in operand order, vectors flattened; immediates as broadcast operands
   std::uint32_t mask;        ///< active lanes, not 0; other lanes of dst keep their values
   std::uint32_t present;     ///< of `.sync` kernels: lanes whose sources take part; `mask` is among them
   WarpFlags* flags;
@@ -64,7 +64,8 @@ struct LaneOp {
 ///
 /// Depends only on the operands' number, kind, element selectors and `!`:
 ///  - `!p` on a predicate source is applied by the kernel; the guard `@p` is the executor's (LaneArgs::mask).
-///  - `mov` copies slots: the executor points `src` to the slots of a special register or of an address.
+///  - `mov` copies operands: the executor points `src` to the operands of a special register or of an
+///  address.
 ///  - `.sync` kernels take the lanes of `present` as those that arrived; the executor converges the lanes of
 ///    the member mask first. What shfl reads of a lane outside `present` is 0.
 ///  - a kernel of a warp-wide matrix instruction ignores `mask`: PTX requires all 32 lanes.

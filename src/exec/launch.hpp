@@ -38,8 +38,8 @@ struct Launch {
 
 /// Where %clock, %clock64 and %globaltimer come from. Reads of one warp are numbered from 0. Without one,
 /// clocks give the warp instructions executed so far by the grid, and the timer the same in ns; from a warp's
-/// 65th read on, each puts them forward twice as far as the one before, so that a kernel that waits by them
-/// ends.
+/// 65th read on, each read advances them twice as far as the one before, so that a kernel that waits for a
+/// time ends.
 struct ClockSource {
   void* context = nullptr;
   std::uint64_t (*cycle)(void* context, std::uint64_t cta, std::uint32_t warp, std::uint64_t read) = nullptr;
@@ -106,8 +106,8 @@ struct RunOptions {
   Checker* checker = nullptr;  // looks for errors (check/checker.hpp); CTAs then run one after the other
   AccessSets* access_sets = nullptr;  // of launches one after the other; nothing: they are made for this one
   LaunchObserver* observer = nullptr;
-  // Somebody outside who serves kernels through memory. Called where no CTA gets any further; true: it has
-  // written to memory, so that some may. What it throws ends run_cta(). Empty: there is none.
+  // Serves kernels through memory from outside. Called when no CTA can make progress; true: it has written to
+  // memory, so some CTA may continue. An exception ends run_cta(). Empty: there is no server.
   std::function<bool()> server;
   SignalLog* signals = nullptr;  // gets signals, and records say what was waited for; nothing: they do not
 };
@@ -138,8 +138,8 @@ class Grid {
   /// for them. `record`, where given, gets what it executed: give one for all CTAs or for none. False:
   /// interrupted, or waits(); call again to go on. Throws DeviceFault.
   [[nodiscard]] bool run_cta(std::uint64_t index, CtaRecord* record);
-  /// Runs all CTAs on several threads, instead of run_cta(). False: the launch is none for which that is
-  /// certain to give what one thread gives; nothing has happened, and what `sink` got is not to be used.
+  /// Runs all CTAs on several threads, instead of run_cta(). False: the result is not certain to be that of
+  /// one thread; then nothing has changed, and what `sink` has received must not be used.
   [[nodiscard]] bool run_concurrently(CtaSink* sink = nullptr);
   /// Where RunOptions::may_wait: run_cta() has returned false since nothing of the launch can get any further
   /// unless memory that it has read is written from outside. All of its state is what it was some turns

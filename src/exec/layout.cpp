@@ -157,8 +157,8 @@ void LayoutPass::lay_out_shared() {
 void LayoutPass::lay_out_registers(std::uint32_t index) {
   FunctionCode& code = out_.functions[index];
   for (const ptx::Register& reg : code.source->registers) {
-    layout_.functions[index].registers.push_back(code.slots);
-    code.slots += ptx::bits(reg.type) > 64 ? 2 : 1;
+    layout_.functions[index].registers.push_back(code.rows);
+    code.rows += ptx::bits(reg.type) > 64 ? 2 : 1;
   }
   function_ = code.source;
   const ptx::ControlFlow flow(*code.source);
@@ -188,7 +188,7 @@ std::uint32_t LayoutPass::place_parameter(const ptx::Parameter& parameter, const
     if (ptx::bits(parameter.type) > 64)
       fail("parameters in registers of more than 64 bits are not supported");
     place.in_register = true;
-    place.slot = layout.registers[parameter.reg];
+    place.row = layout.registers[parameter.reg];
   } else {
     place.offset = extend_frame(code, parameter.size, std::max<std::uint32_t>(parameter.align, 1));
   }

@@ -34,7 +34,7 @@ class MulticastWindows {
     enum class Problem : std::uint8_t { kNone, kNoWindow, kClosed, kUnbound } problem = Problem::kNone;
     unsigned device = 0;  // kUnbound: that has nothing bound there
     unsigned count = 0;
-    std::array<Address, kMostDevices> at{};
+    std::array<Address, kMaxDevices> at{};
   };
   /// The places of an access by `device`. An access lies in one page.
   [[nodiscard]] Places places(Address address, unsigned device) const;
@@ -42,7 +42,7 @@ class MulticastWindows {
  private:
   struct Page {
     DeviceSet open_to = 0;
-    std::array<Address, kMostDevices> memory{};
+    std::array<Address, kMaxDevices> memory{};
   };
   struct Window {
     Address begin = 0;

@@ -59,25 +59,25 @@ std::string OperandDecoder::source_prefix() const {
   return text.empty() ? text : text + ": ";
 }
 
-Slot OperandDecoder::constant(std::uint64_t bits) {
+OperandRef OperandDecoder::constant(std::uint64_t bits) {
   const auto [found, fresh] = constants_.try_emplace(bits, static_cast<std::uint32_t>(out_.constants.size()));
   if (fresh) {
-    LaneSlots& slots = out_.constants.emplace_back();
-    for (auto& lane : slots.lane) lane = bits;
+    LaneValues& values = out_.constants.emplace_back();
+    for (auto& lane : values.lane) lane = bits;
   }
-  return Slot::make(Home::kConstant, found->second);
+  return OperandRef::make(Home::kConstant, found->second);
 }
 
-Slot OperandDecoder::register_slot(ptx::RegisterId reg) const {
-  return Slot::make(Home::kRegister, layout_->registers[reg]);
+OperandRef OperandDecoder::register_operand(ptx::RegisterId reg) const {
+  return OperandRef::make(Home::kRegister, layout_->registers[reg]);
 }
 
-Slot OperandDecoder::special_slot(const ptx::Operand& operand, Operation& op) {
+OperandRef OperandDecoder::special_operand(const ptx::Operand& operand, Operation& op) {
   if (changes(operand.special)) op.reads_clock = true;
   const auto [found, fresh] =
       fixed_.try_emplace({operand.special, operand.index}, static_cast<std::uint32_t>(out_.fixed.size()));
   if (fresh) out_.fixed.push_back({operand.special, operand.index});
-  return Slot::make(Home::kFixed, found->second);
+  return OperandRef::make(Home::kFixed, found->second);
 }
 
 OperandDecoder::SymbolPlace OperandDecoder::place_of(ptx::Symbol symbol) const {
@@ -106,21 +106,21 @@ OperandDecoder::SymbolPlace OperandDecoder::place_of(ptx::Symbol symbol) const {
 }
 
 /// The entry's frame begins at 0; that of a function is known when it is called.
-Slot OperandDecoder::frame_address(std::uint32_t offset) {
+OperandRef OperandDecoder::frame_address(std::uint32_t offset) {
   if (function_->entry) return constant(offset);
-  const auto [found, fresh] = layout_->address_slots.try_emplace(offset, code_->slots);
-  if (fresh) code_->addresses.emplace_back(code_->slots++, offset);
-  return Slot::make(Home::kRegister, found->second);
+  const auto [found, fresh] = layout_->address_rows.try_emplace(offset, code_->rows);
+  if (fresh) code_->addresses.emplace_back(code_->rows++, offset);
+  return OperandRef::make(Home::kRegister, found->second);
 }
 
-Slot OperandDecoder::symbol_slot(const ptx::Operand& operand) {
+OperandRef OperandDecoder::symbol_operand(const ptx::Operand& operand) {
   const SymbolPlace place = place_of(operand.symbol);
   const std::uint64_t at = place.at + static_cast<std::uint64_t>(operand.offset);
   return place.state_space == StateSpace::kFrame ? frame_address(static_cast<std::uint32_t>(at))
                                                  : constant(at);
 }
 
-Slot OperandDecoder::immediate_slot(const ptx::Operand& operand, ptx::Type type) {
+OperandRef OperandDecoder::immediate_operand(const ptx::Operand& operand, ptx::Type type) {
   const bool integer = operand.literal == ptx::Literal::kSigned || operand.literal == ptx::Literal::kUnsigned;
   if (integer && !ptx::is_float(type)) return constant(operand.bits);
   const auto bits = ptx::immediate_bits(operand, type);
@@ -128,7 +128,7 @@ Slot OperandDecoder::immediate_slot(const ptx::Operand& operand, ptx::Type type)
   return constant(*bits);
 }
 
-/// Values of 128 bits take two slots, which registers of that width have and nothing else has.
+/// Values of 128 bits take two rows, which registers of that width have and nothing else has.
 void OperandDecoder::check_width(const ptx::Operand& operand, ptx::Type type) const {
   if (ptx::bits(type) > 128) fail(fmt::format("values of .{} are not supported", ptx::name(type)));
   const bool wide =
@@ -140,31 +140,31 @@ void OperandDecoder::check_width(const ptx::Operand& operand, ptx::Type type) co
   }
 }
 
-Slot OperandDecoder::slot_of(const ptx::Operand& operand, ptx::Type type, Operation& op) {
+OperandRef OperandDecoder::operand_of(const ptx::Operand& operand, ptx::Type type, Operation& op) {
   check_width(operand, type);
   switch (operand.kind) {
     case OperandKind::kRegister:
-      return register_slot(operand.reg);
+      return register_operand(operand.reg);
     case OperandKind::kImmediate:
-      return immediate_slot(operand, type);
+      return immediate_operand(operand, type);
     case OperandKind::kSpecial:
-      return special_slot(operand, op);
+      return special_operand(operand, op);
     case OperandKind::kSymbol:
-      return symbol_slot(operand);
+      return symbol_operand(operand);
     case OperandKind::kSink:
-      return Slot::none();
+      return OperandRef::none();
     default:
       fail("an operand of this kind is not supported here");
   }
 }
 
 void OperandDecoder::flatten(const ptx::Operand& operand, ptx::Type type, Operation& op,
-                             std::vector<Slot>& to) {
+                             std::vector<OperandRef>& to) {
   if (operand.kind == OperandKind::kVector || operand.kind == OperandKind::kPair) {
     for (const ptx::Operand& element : operand.elements) flatten(element, type, op, to);
     return;
   }
-  to.push_back(slot_of(operand, type, op));
+  to.push_back(operand_of(operand, type, op));
 }
 
 /// The type of a literal at this place: the source's type, apart from the operands that always have their
@@ -188,15 +188,15 @@ ptx::Type OperandDecoder::source_type(std::size_t operand) const {
   }
 }
 
-void OperandDecoder::set_operands(Operation& op, const std::vector<Slot>& destinations,
-                                  const std::vector<Slot>& sources) {
+void OperandDecoder::set_operands(Operation& op, const std::vector<OperandRef>& destinations,
+                                  const std::vector<OperandRef>& sources) {
   if (destinations.size() > kMaxLaneDestinations || sources.size() > kMaxLaneSources)
     fail("too many operands");
-  op.operands = static_cast<std::uint32_t>(out_.slots.size());
+  op.operands = static_cast<std::uint32_t>(out_.operands.size());
   op.destinations = static_cast<std::uint8_t>(destinations.size());
   op.sources = static_cast<std::uint8_t>(sources.size());
-  out_.slots.insert(out_.slots.end(), destinations.begin(), destinations.end());
-  out_.slots.insert(out_.slots.end(), sources.begin(), sources.end());
+  out_.operands.insert(out_.operands.end(), destinations.begin(), destinations.end());
+  out_.operands.insert(out_.operands.end(), sources.begin(), sources.end());
 }
 
 std::uint32_t OperandDecoder::add_memory(const MemoryForm& form) {
@@ -221,7 +221,7 @@ MemoryForm OperandDecoder::address_form(const ptx::Operand& address, ptx::Space 
     form.offset += static_cast<std::int64_t>(place.at);
     return form;
   }
-  if (address.base == ptx::AddressBase::kRegister) form.base = register_slot(address.reg);
+  if (address.base == ptx::AddressBase::kRegister) form.base = register_operand(address.reg);
   switch (space) {
     case ptx::Space::kGlobal:
     case ptx::Space::kConst:

@@ -1,5 +1,5 @@
-// Operands of PTX instructions as slots and memory forms, in the function that is being decoded. Internal to
-// src/exec.
+// Operands of PTX instructions as references to rows and memory forms, in the function that is being decoded.
+// Internal to src/exec.
 #pragma once
 
 #include <map>
@@ -21,14 +21,16 @@ class OperandDecoder {
   /// From here on operands are those of function `index` of the kernel, and errors name it.
   void enter_function(std::uint32_t index);
 
-  /// The slots of an operand: several where it is a vector or a pair. `type`: of each of them, for literals.
-  void flatten(const ptx::Operand& operand, ptx::Type type, Operation& op, std::vector<Slot>& to);
-  [[nodiscard]] Slot slot_of(const ptx::Operand& operand, ptx::Type type, Operation& op);
-  [[nodiscard]] Slot register_slot(ptx::RegisterId reg) const;
-  [[nodiscard]] Slot special_slot(const ptx::Operand& operand, Operation& op);
-  [[nodiscard]] Slot symbol_slot(const ptx::Operand& operand);
+  /// The references of an operand: several where it is a vector or a pair. `type`: of each of them, for
+  /// literals.
+  void flatten(const ptx::Operand& operand, ptx::Type type, Operation& op, std::vector<OperandRef>& to);
+  [[nodiscard]] OperandRef operand_of(const ptx::Operand& operand, ptx::Type type, Operation& op);
+  [[nodiscard]] OperandRef register_operand(ptx::RegisterId reg) const;
+  [[nodiscard]] OperandRef special_operand(const ptx::Operand& operand, Operation& op);
+  [[nodiscard]] OperandRef symbol_operand(const ptx::Operand& operand);
   [[nodiscard]] ptx::Type source_type(std::size_t operand) const;
-  void set_operands(Operation& op, const std::vector<Slot>& destinations, const std::vector<Slot>& sources);
+  void set_operands(Operation& op, const std::vector<OperandRef>& destinations,
+                    const std::vector<OperandRef>& sources);
 
   [[nodiscard]] MemoryForm address_form(const ptx::Operand& address, ptx::Space space);
   void set_elements(MemoryForm& form, ptx::Type type, std::size_t count) const;
@@ -45,7 +47,7 @@ class OperandDecoder {
     std::uint64_t at;
   };
   [[nodiscard]] SymbolPlace place_of(ptx::Symbol symbol) const;
-  [[nodiscard]] Slot frame_address(std::uint32_t offset);
+  [[nodiscard]] OperandRef frame_address(std::uint32_t offset);
 
   Translation& out_;
   const ptx::Program& program_;
@@ -57,9 +59,9 @@ class OperandDecoder {
   const ptx::Instruction* inst_ = nullptr;
 
  private:
-  [[nodiscard]] Slot constant(std::uint64_t bits);
+  [[nodiscard]] OperandRef constant(std::uint64_t bits);
   void check_width(const ptx::Operand& operand, ptx::Type type) const;
-  [[nodiscard]] Slot immediate_slot(const ptx::Operand& operand, ptx::Type type);
+  [[nodiscard]] OperandRef immediate_operand(const ptx::Operand& operand, ptx::Type type);
 
   const ProgramImage& image_;
   std::map<std::uint64_t, std::uint32_t> constants_;

@@ -18,7 +18,7 @@
 
 namespace lockstep::exec {
 
-/// Where an operand's LaneSlots lie.
+/// Where an operand's LaneValues lie.
 enum class Home : std::uint8_t {
   kRegister,  // of the current call frame
   kFixed,     // of the warp: special registers
@@ -26,12 +26,12 @@ enum class Home : std::uint8_t {
   kNone,      // the sink `_`
 };
 
-struct Slot {
+struct OperandRef {
   std::uint32_t code = 0;
-  static Slot make(Home home, std::uint32_t index) {
+  static OperandRef make(Home home, std::uint32_t index) {
     return {static_cast<std::uint32_t>(home) << 30 | index};
   }
-  static Slot none() { return make(Home::kNone, 0); }
+  static OperandRef none() { return make(Home::kNone, 0); }
   [[nodiscard]] Home home() const { return static_cast<Home>(code >> 30); }
   [[nodiscard]] std::uint32_t index() const { return code & 0x3fffffffu; }
   [[nodiscard]] bool exists() const { return home() != Home::kNone; }
@@ -96,7 +96,7 @@ struct MemoryForm {
   std::uint8_t place = kNoPlace;  // where the warp keeps this access for those that follow
   bool known = false;             // there is one before it in its block, through the base as it is here
   std::uint32_t spin = 0;         // loads: of Executable::spins() the one it is in, counted from 1; 0: none
-  Slot base = Slot::none();       // none: offset alone
+  OperandRef base = OperandRef::none();  // none: offset alone
   std::int64_t offset = 0;
 };
 
@@ -107,7 +107,7 @@ struct SpinLoop {
   std::uint32_t begin = 0, end = 0;
   std::vector<std::uint32_t> loads;  // polling loads of a round, in its order; MemoryForms of the first and
                                      // the last name the loop
-  std::vector<Slot> written;         // what a round may write
+  std::vector<OperandRef> written;   // what a round may write
 };
 
 using AtomicFn = std::uint64_t (*)(std::uint64_t old, std::uint64_t operand, std::uint64_t second);
@@ -128,7 +128,7 @@ struct MultimemForm {
 
 struct BarrierForm {
   enum class Kind : std::uint8_t { kSync, kArrive, kAnd, kOr, kPopc } kind = Kind::kSync;
-  Slot barrier = Slot::none(), threads = Slot::none(), predicate = Slot::none();
+  OperandRef barrier = OperandRef::none(), threads = OperandRef::none(), predicate = OperandRef::none();
   bool negated = false;
 };
 
@@ -144,20 +144,20 @@ struct MbarrierForm {
     kPending,
     kCopied  // cp.async.mbarrier.arrive: its copies are complete, so that the counts stay what they are
   } kind = Kind::kInit;
-  bool drop = false;          // arrive_drop
-  bool expects = false;       // arrive.expect_tx: `value` is the number of bytes
-  bool suspends = false;      // try_wait: for a time
-  bool parity = false;        // test_wait.parity: `value` is a parity, otherwise a state
-  Slot value = Slot::none();  // count, bytes, state or parity
+  bool drop = false;                      // arrive_drop
+  bool expects = false;                   // arrive.expect_tx: `value` is the number of bytes
+  bool suspends = false;                  // try_wait: for a time
+  bool parity = false;                    // test_wait.parity: `value` is a parity, otherwise a state
+  OperandRef value = OperandRef::none();  // count, bytes, state or parity
 };
 
 /// cp.async and cp.async.bulk: places are MemoryForms. What is asynchronous on hardware is done at once.
 struct CopyForm {
   std::uint32_t to = 0, from = 0, mbarrier = ~0u;  // mbarrier: whose bytes it completes
   std::uint32_t bytes = 0;                         // cp.async; 0: `size` says
-  Slot size = Slot::none();                        // bytes to read: the rest of cp.async's are zeros
-  Slot ignore = Slot::none();                      // cp.async's predicate to write zeros
-  Slot multicast = Slot::none();                   // mask of the cluster's CTAs
+  OperandRef size = OperandRef::none();            // bytes to read: the rest of cp.async's are zeros
+  OperandRef ignore = OperandRef::none();          // cp.async's predicate to write zeros
+  OperandRef multicast = OperandRef::none();       // mask of the cluster's CTAs
   bool multimem = false;                           // to a multicast address
   AtomicFn reduction = nullptr;                    // cp.reduce.async.bulk, on elements of `element` bytes
   std::uint8_t element = 0;
@@ -169,7 +169,7 @@ struct TensorForm {
   std::uint8_t rank = 0, offsets = 0;
   bool store = false, reduces = false, im2col = false;
   ptx::ShortList<ptx::Mod, 2> reduction;
-  Slot multicast = Slot::none();  // mask of the cluster's CTAs
+  OperandRef multicast = OperandRef::none();  // mask of the cluster's CTAs
   /// The function for elements of a type; nullptr if there is none.
   [[nodiscard]] AtomicFn function(ptx::Type type) const;
 };
@@ -181,7 +181,7 @@ struct TensorMapForm {
   TensorField field = TensorField::kAddress;
   std::uint8_t number = 0;  // dimension
   std::uint8_t value_bytes = 8;
-  Slot value = Slot::none();
+  OperandRef value = OperandRef::none();
 };
 
 inline constexpr std::uint32_t kMatrixBytes = 1024;  // of wmma's largest: 32 x 8 numbers of f32
@@ -199,18 +199,19 @@ struct MatrixForm {
   // At [(r * pieces + i) * kLanes + l], for piece i of register r of lane l: bytes from the start of the
   // matrix, whose rows are contiguous.
   std::vector<std::uint16_t> places;
-  Slot stride = Slot::none();  // elements from row to row (column to column); none: as many as a row has
+  OperandRef stride =
+      OperandRef::none();  // elements from row to row (column to column); none: as many as a row has
 };
 
-/// wgmma.mma_async. Slots of the operation: registers of the result, then the first matrix.
+/// wgmma.mma_async. OperandRefs of the operation: registers of the result, then the first matrix.
 struct WarpgroupForm {
   WarpgroupProduct product;
   std::uint8_t results = 0;                 // registers
   bool a_in_registers = false;              // four of them, otherwise one with a descriptor
   bool a_across = false, b_across = false;  // elements of one k are neighbours in shared memory
-  Slot b = Slot::none();                    // descriptor
-  Slot metadata = Slot::none();
-  Slot accumulates = Slot::none();  // predicate; none: yes
+  OperandRef b = OperandRef::none();        // descriptor
+  OperandRef metadata = OperandRef::none();
+  OperandRef accumulates = OperandRef::none();  // predicate; none: yes
   bool accumulates_negated = false;
 };
 
@@ -260,7 +261,7 @@ struct TextureForm {
 struct CallValue {
   bool in_frame = false;
   std::uint32_t offset = 0;  // in the caller's frame
-  Slot slot = Slot::none();
+  OperandRef operand = OperandRef::none();
   std::uint32_t bytes = 0;
 };
 
@@ -291,7 +292,7 @@ enum class Runtime : std::uint8_t {
 
 struct CallSite {
   std::uint32_t function = ~0u;  // index into Executable::functions(); ~0: indirect, target is a register
-  Slot target = Slot::none();
+  OperandRef target = OperandRef::none();
   Runtime runtime = Runtime::kNone;
   std::vector<CallValue> arguments, results;
 };
@@ -304,13 +305,13 @@ struct BranchTargets {
 inline constexpr std::uint32_t kAtReturn = ~0u;  // where the function returns
 inline constexpr std::uint32_t kNowhere = ~0u - 1;
 
-/// One PTX instruction. Operands are Executable::slots()[operands ...]: destinations, then sources.
+/// One PTX instruction. Operands are Executable::operands()[operands ...]: destinations, then sources.
 struct Operation {
   Handler handler = Handler::kNothing;
   bool guard_negated = false;
   bool reads_clock = false;  // a special register that changes: to be brought up to date before
   std::uint8_t destinations = 0, sources = 0;
-  Slot guard = Slot::none();
+  OperandRef guard = OperandRef::none();
   std::uint32_t operands = 0;
   std::uint32_t detail = 0;  // index into the table of the handler, or a number of its own
   std::uint32_t second = 0;  // the same, where the handler needs two
@@ -323,7 +324,7 @@ struct Operation {
 
 struct ParameterPlace {
   bool in_register = false;
-  std::uint32_t slot = 0;    // register of the callee
+  std::uint32_t row = 0;     // register of the callee
   std::uint32_t offset = 0;  // in the callee's frame
   std::uint32_t bytes = 0;
 };
@@ -332,15 +333,15 @@ struct ParameterPlace {
 struct FunctionCode {
   const ptx::Function* source = nullptr;
   std::uint32_t first = 0, size = 0;
-  std::uint32_t slots = 0;        // LaneSlots of a frame
+  std::uint32_t rows = 0;         // LaneValues of a frame
   std::uint32_t frame_bytes = 0;  // of local memory: .local and .param variables, parameters, results
   std::vector<ParameterPlace> parameters, results;
-  std::vector<std::uint32_t> cleared;  // slots that may be read before they are written
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> addresses;  // slots that hold frame + offset
+  std::vector<std::uint32_t> cleared;  // rows that may be read before they are written
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> addresses;  // rows that hold frame + offset
 };
 
-/// A special register that the kernel reads, and its fixed slot.
-struct FixedSlot {
+/// A special register that the kernel reads, and its fixed row.
+struct FixedRegister {
   ptx::Special special{};
   std::uint32_t index = 0;
 };

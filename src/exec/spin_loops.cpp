@@ -26,19 +26,19 @@ bool is_poll(const Operation& op, const MemoryForm& form) {
 /// on registers that it takes over from the round before may decide nothing but whether the rare part comes.
 class Round {
  public:
-  Round(const Operation* code, const Slot* slots, const MemoryForm* memory, const SpinLoop& loop)
-      : code_(code), slots_(slots), memory_(memory), loop_(loop), size_(loop.end - loop.begin + 1) {}
+  Round(const Operation* code, const OperandRef* operands, const MemoryForm* memory, const SpinLoop& loop)
+      : code_(code), operands_(operands), memory_(memory), loop_(loop), size_(loop.end - loop.begin + 1) {}
 
   [[nodiscard]] bool waits() {
     if (!follow()) return false;
     for (std::uint32_t k = 0; k + 1 < size_; ++k)
       if (steps_[k].reached) read_and_write(k);
     std::ranges::copy_if(early_, std::back_inserter(carried_),
-                         [&](Slot slot) { return has(written_, slot); });
-    return looks_at_same_places() && (carried_.empty() || only_counts());
+                         [&](OperandRef operand) { return has(written_, operand); });
+    return polls_same_places() && (carried_.empty() || only_counts());
   }
   /// What it may write.
-  [[nodiscard]] const std::vector<Slot>& written() const { return written_; }
+  [[nodiscard]] const std::vector<OperandRef>& written() const { return written_; }
   /// Its polling loads: operations, in its order.
   [[nodiscard]] const std::vector<std::uint32_t>& loads() const { return loads_; }
 
@@ -47,10 +47,10 @@ class Round {
     bool reached = false;
     bool certain = false;  // in every round
   };
-  using Slots = std::vector<Slot>;
+  using OperandRefs = std::vector<OperandRef>;
 
-  static bool has(const Slots& slots, Slot slot) {
-    return std::ranges::any_of(slots, [&](Slot other) { return other.code == slot.code; });
+  static bool has(const OperandRefs& operands, OperandRef operand) {
+    return std::ranges::any_of(operands, [&](OperandRef other) { return other.code == operand.code; });
   }
   /// Steps are the operations after the load, then those before it, then the load.
   [[nodiscard]] std::uint32_t pc(std::uint32_t step) const {
@@ -107,53 +107,53 @@ class Round {
   void read_and_write(std::uint32_t k) {
     if (surely_.empty()) add_results(code_[loop_.load], true);
     const Operation& op = code_[pc(k)];
-    for_sources(op, [&](Slot slot) {
-      if (!has(surely_, slot)) early_.push_back(slot);
+    for_sources(op, [&](OperandRef operand) {
+      if (!has(surely_, operand)) early_.push_back(operand);
     });
     if (op.handler == Handler::kLoad) {
-      const Slot base = memory_[op.detail].base;
+      const OperandRef base = memory_[op.detail].base;
       if (base.exists() && !has(surely_, base)) early_.push_back(base);
     }
     add_results(op, steps_[k].certain && !op.guard.exists());
   }
   void add_results(const Operation& op, bool certain) {
-    for_results(op, [&](Slot slot) {
-      written_.push_back(slot);
-      if (certain) surely_.push_back(slot);
+    for_results(op, [&](OperandRef operand) {
+      written_.push_back(operand);
+      if (certain) surely_.push_back(operand);
     });
   }
   template <class Body>
   void for_sources(const Operation& op, Body body) const {
     if (op.guard.exists()) body(op.guard);
-    const Slot* const slots = slots_ + op.operands + op.destinations;
+    const OperandRef* const operands = operands_ + op.operands + op.destinations;
     for (unsigned i = 0; i < op.sources; ++i)
-      if (slots[i].exists()) body(slots[i]);
+      if (operands[i].exists()) body(operands[i]);
   }
   template <class Body>
   void for_results(const Operation& op, Body body) const {
-    const Slot* const slots = slots_ + op.operands;
+    const OperandRef* const operands = operands_ + op.operands;
     for (unsigned i = 0; i < op.destinations; ++i)
-      if (slots[i].exists()) body(slots[i]);
+      if (operands[i].exists()) body(operands[i]);
   }
 
   /// Does no load's address depend on what was loaded, or on the rounds before?
-  [[nodiscard]] bool looks_at_same_places() const {
-    const Slot first = memory_[code_[loop_.load].detail].base;
+  [[nodiscard]] bool polls_same_places() const {
+    const OperandRef first = memory_[code_[loop_.load].detail].base;
     bool moves = false;  // the first load's address, between this round's and the next one's
     for (std::uint32_t k = 0; k + 1 < size_; ++k)
       if (steps_[k].reached && pc(k) > loop_.load)
-        for_results(code_[pc(k)], [&](Slot slot) { moves |= slot.code == first.code; });
+        for_results(code_[pc(k)], [&](OperandRef operand) { moves |= operand.code == first.code; });
     if (moves) return false;
-    Slots varying = carried_;
+    OperandRefs varying = carried_;
     for (const std::uint32_t load : loads_)
-      for_results(code_[load], [&](Slot slot) { varying.push_back(slot); });
+      for_results(code_[load], [&](OperandRef operand) { varying.push_back(operand); });
     for (std::uint32_t k = 0; k < size_; ++k) {
       if (!steps_[k].reached) continue;
       const Operation& op = code_[pc(k)];
       if (op.handler == Handler::kLoad && has(varying, memory_[op.detail].base)) return false;
       bool depends = false;
-      for_sources(op, [&](Slot slot) { depends |= has(varying, slot); });
-      if (depends) for_results(op, [&](Slot slot) { varying.push_back(slot); });
+      for_sources(op, [&](OperandRef operand) { depends |= has(varying, operand); });
+      if (depends) for_results(op, [&](OperandRef operand) { varying.push_back(operand); });
     }
     return true;
   }
@@ -162,15 +162,15 @@ class Round {
   [[nodiscard]] bool only_counts() const {
     const std::vector<bool> back = leading_back();
     const auto stays = [&](std::uint32_t to) { return inside(to) && back[to - loop_.begin]; };
-    Slots tainted = carried_;
+    OperandRefs tainted = carried_;
     std::uint32_t conditional = 0;  // steps before this one come or not as what is carried says
     for (std::uint32_t k = 0; k + 1 < size_; ++k) {
       if (!steps_[k].reached) continue;
       const Operation& op = code_[pc(k)];
       bool depends = k < conditional;
-      for_sources(op, [&](Slot slot) { depends |= has(tainted, slot); });
+      for_sources(op, [&](OperandRef operand) { depends |= has(tainted, operand); });
       if (!depends) continue;
-      for_results(op, [&](Slot slot) { tainted.push_back(slot); });
+      for_results(op, [&](OperandRef operand) { tainted.push_back(operand); });
       if (op.handler != Handler::kBranch) continue;
       if (!stays(op.target) || (op.guard.exists() && !stays(pc(k) + 1))) return false;
       conditional = std::max(conditional, step(op.target));
@@ -199,14 +199,15 @@ class Round {
   }
 
   const Operation* code_;
-  const Slot* slots_;
+  const OperandRef* operands_;
   const MemoryForm* memory_;
   const SpinLoop& loop_;
   std::uint32_t size_;
   std::vector<Step> steps_;
   std::vector<std::uint32_t> loads_;  // operations
-  Slots early_, surely_, written_;    // read before they are certainly written; certainly written; written
-  Slots carried_;                     // from one round to the next
+  OperandRefs early_, surely_,
+      written_;          // read before they are certainly written; certainly written; written
+  OperandRefs carried_;  // from one round to the next
 };
 
 /// The loop whose last operation is the branch `end`, by the first of its loads for which it waits.
@@ -216,7 +217,7 @@ void find_spin_loop(std::uint32_t end, Translation& out) {
     const Operation& op = out.operations[loop.load];
     if (op.handler != Handler::kLoad || !is_poll(op, out.memory[op.detail])) continue;
     if (out.memory[op.detail].spin != 0) return;
-    Round round(out.operations.data(), out.slots.data(), out.memory.data(), loop);
+    Round round(out.operations.data(), out.operands.data(), out.memory.data(), loop);
     if (!round.waits()) continue;
     loop.loads = round.loads();
     loop.written = round.written();

@@ -26,8 +26,8 @@ struct Fetch {
 
 /// Where the texels lie that a fetch has read (TexelLayout), each once for every time it was read.
 struct ReadTexels {
-  static constexpr unsigned kMost = 16;  // two levels of a filtered volume
-  std::array<Address, kMost> at;         // the first `count` of them
+  static constexpr unsigned kMax = 16;  // two levels of a filtered volume
+  std::array<Address, kMax> at;         // the first `count` of them
   unsigned count = 0;
 };
 

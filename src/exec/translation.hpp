@@ -14,9 +14,9 @@ struct Translation {
   std::vector<FunctionCode> functions;
   std::vector<Operation> operations;
   std::vector<std::uint32_t> by_id;  // functions index of Program::functions[id]; ~0: not translated
-  std::vector<Slot> slots;
-  std::vector<LaneSlots> constants;
-  std::vector<FixedSlot> fixed;
+  std::vector<OperandRef> operands;
+  std::vector<LaneValues> constants;
+  std::vector<FixedRegister> fixed;
   std::vector<MemoryForm> memory;
   std::vector<SpinLoop> spins;
   std::vector<AtomicForm> atomics;

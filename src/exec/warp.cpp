@@ -30,7 +30,7 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
   state_.cta = &cta.state();
   state_.record = record;
   state_.operations = machine.kernel.operations().data();
-  state_.slots = machine.kernel.slots().data();
+  state_.operands = machine.kernel.operands().data();
   state_.lanes = &lane_memory();
   state_.index = index;
   const std::uint32_t left = cta.threads() - index * kWarpSize;

@@ -54,7 +54,7 @@ class Warp {
     std::uint32_t pc, lane;
   };
   [[nodiscard]] Standing standing() const;
-  /// All that decides what the warp does next, but for memory that others reach.
+  /// Adds all state that determines what the warp does next, except memory that others can access.
   void add_to(Fingerprint& print) const;
 
  private:

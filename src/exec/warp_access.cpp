@@ -63,7 +63,7 @@ void find_addresses(const WarpState& warp, const MemoryForm& form, Addresses& ou
     for (auto& a : out.lane) a = offset & keep;
     return;
   }
-  const LaneSlots& base = *warp.at(form.base);
+  const LaneValues& base = *warp.at(form.base);
   for (int l = 0; l < kLanes; ++l) out.lane[l] = (base.lane[l] + offset) & keep;
 }
 
@@ -169,7 +169,7 @@ void watch_store(WarpState& warp, const Operation& op, const MemoryForm& form, L
   if (op.second != ~0u) ++warp.machine->watch.changes;  // completes bytes of an mbarrier
   const std::span<const std::byte> own = warp.local.frames();
   for (unsigned i = 0; i < form.count; ++i) {
-    const LaneSlots* const from = warp.at(warp.slots[op.operands + i]);
+    const LaneValues* const from = warp.at(warp.operands[op.operands + i]);
     for_lanes(active, [&](int l) {
       const std::byte* const there = to.lane[l] + std::size_t{i} * form.bytes;
       if (there >= own.data() && there < own.data() + own.size()) return;  // seen with the warp's state
@@ -183,10 +183,10 @@ void watch_store(WarpState& warp, const Operation& op, const MemoryForm& form, L
 
 void load_far(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active,
               const Pointers& from) {
-  const Slot* slot = warp.slots + op.operands;
-  for (unsigned i = 0; i < form.count; ++i, ++slot) {
-    if (!slot->exists()) continue;
-    LaneSlots* const to = warp.at(*slot);
+  const OperandRef* operand = warp.operands + op.operands;
+  for (unsigned i = 0; i < form.count; ++i, ++operand) {
+    if (!operand->exists()) continue;
+    LaneValues* const to = warp.at(*operand);
     const unsigned offset = i * form.bytes;
     with_width(form.bytes, [&](auto width) {
       for_lanes(active, [&](int l) { to->lane[l] = read<decltype(width)>(from.lane[l] + offset); });

@@ -14,7 +14,7 @@ namespace {
 
 /// One element of each lane. `old`: what was there. Lanes that have changed it.
 LaneMask change(const AtomicForm& what, unsigned bytes, LaneMask global, LaneMask active,
-                std::byte* const* where, const LaneSlots& b, const LaneSlots& c, LaneSlots& old) {
+                std::byte* const* where, const LaneValues& b, const LaneValues& c, LaneValues& old) {
   LaneMask changed = 0;
   with_width(bytes, [&](auto width) {
     using Value = decltype(width);
@@ -32,35 +32,35 @@ LaneMask change(const AtomicForm& what, unsigned bytes, LaneMask global, LaneMas
 /// atom.exch and atom.cas of 128 bits.
 void exchange_wide(WarpState& warp, const Operation& op, LaneMask active, const Pointers& where) {
   const AtomicForm& what = warp.machine->kernel.atomics()[op.second];
-  const Slot* const slots = warp.slots + op.operands;
-  const LaneSlots* const b = warp.at(slots[op.destinations]);
-  const LaneSlots* const c = what.compare ? warp.at(slots[op.destinations + 1]) : b;
+  const OperandRef* const operands = warp.operands + op.operands;
+  const LaneValues* const b = warp.at(operands[op.destinations]);
+  const LaneValues* const c = what.compare ? warp.at(operands[op.destinations + 1]) : b;
   for_lanes(active, [&](int l) {
     const auto low = read<std::uint64_t>(where.lane[l]), high = read<std::uint64_t>(where.lane[l] + 8);
     const std::uint64_t give[2] = {c[0].lane[l], c[1].lane[l]};
     if (!what.compare || (low == b[0].lane[l] && high == b[1].lane[l]))
       std::memcpy(where.lane[l], give, sizeof give);
-    if (op.destinations == 0 || !slots[0].exists()) return;
-    warp.at(slots[0])[0].lane[l] = low;
-    warp.at(slots[0])[1].lane[l] = high;
+    if (op.destinations == 0 || !operands[0].exists()) return;
+    warp.at(operands[0])[0].lane[l] = low;
+    warp.at(operands[0])[1].lane[l] = high;
   });
 }
 
 /// Its elements one after the other. `old`: what the lanes' last ones were. `apart`: other CTAs may reduce
 /// those in global memory at this moment.
 void change_elements(WarpState& warp, const Operation& op, LaneMask active, bool apart, const Addresses& a,
-                     Pointers& where, LaneSlots& old) {
+                     Pointers& where, LaneValues& old) {
   const MemoryForm& form = warp.machine->kernel.memory()[op.detail];
   const AtomicForm& what = warp.machine->kernel.atomics()[op.second];
   LaneMask global = 0;
   for_lanes(active, [&](int l) {
     if (reinterpret_cast<Address>(where.lane[l]) == a.lane[l]) global |= LaneMask{1} << l;
   });
-  const Slot* const to = warp.slots + op.operands;
-  const Slot* const from = to + op.destinations;
+  const OperandRef* const to = warp.operands + op.operands;
+  const OperandRef* const from = to + op.destinations;
   for (unsigned i = 0; i < form.count; ++i) {
-    const LaneSlots& b = *warp.at(from[i]);
-    const LaneSlots& c = what.compare ? *warp.at(from[form.count + i]) : b;
+    const LaneValues& b = *warp.at(from[i]);
+    const LaneValues& c = what.compare ? *warp.at(from[form.count + i]) : b;
     if (apart)
       for_lanes(global, [&](int l) {
         warp.machine->accesses->reduce({a.lane[l] + i * form.bytes, b.lane[l], what.global, form.bytes});
@@ -93,7 +93,7 @@ void execute_atomic(WarpState& warp, const Operation& op, LaneMask active) {
     words = signal_words(warp, active, a, bytes);
     before_signal(warp, words);
   }
-  LaneSlots old{};
+  LaneValues old{};
   if (what.fn)
     change_elements(warp, op, active, apart, a, where, old);
   else

@@ -22,7 +22,7 @@ std::uint32_t callee(const WarpState& warp, const CallSite& site, Address addres
 
 /// All lanes of the split that runs call what their registers say, one function after the other.
 void call_indirect(WarpState& warp, Divergence& paths, const CallSite& site, std::uint32_t meet) {
-  const LaneSlots target = *warp.at(site.target);
+  const LaneValues target = *warp.at(site.target);
   for (LaneMask left = warp.now.mask; left != 0;) {
     const Address address = target.lane[std::countr_zero(left)];
     LaneMask same = 0;

@@ -19,7 +19,7 @@ void check_sync(WarpState& warp, const Operation& op, LaneMask active) {
     const auto which = warp.uniform(warp.machine->kernel.barriers()[op.detail].barrier, active);
     if (which < kBarriers) cta.order.arrive(static_cast<std::uint32_t>(which), warp.index, checks.now());
   } else if (op.handler == Handler::kWarpBarrier) {
-    const auto members = static_cast<LaneMask>(warp.uniform(warp.slots[op.operands], active)) | active;
+    const auto members = static_cast<LaneMask>(warp.uniform(warp.operands[op.operands], active)) | active;
     if ((members & warp.live & ~active) == 0) checks.sync_lanes(cta, warp.index, active, warp.live);
   } else if (op.handler == Handler::kExit) {
     if ((warp.live & ~active) == 0) cta.order.exit(warp.index, checks.now());

@@ -94,7 +94,7 @@ void check_store(WarpState& warp, const Operation& op, LaneMask active) {
     LaneAccess& lane = access.lanes[static_cast<unsigned>(l)];
     lane.memory = resolve_one(warp, form.state_space, static_cast<std::uint32_t>(l), access.bytes, a.lane[l]);
     for (unsigned i = 0; i < form.count; ++i) {
-      const LaneSlots* const from = warp.at(warp.slots[op.operands + i]);
+      const LaneValues* const from = warp.at(warp.operands[op.operands + i]);
       std::byte* const to = values[static_cast<unsigned>(l)].data() + std::size_t{i} * form.bytes;
       std::memcpy(to, &from->lane[l], std::min<std::size_t>(form.bytes, sizeof(std::uint64_t)));
       if (form.bytes == 16) std::memcpy(to + 8, &from[1].lane[l], 8);

@@ -80,7 +80,7 @@ void Divergence::branch_table(WarpState& warp, const Operation& op, LaneMask act
   }
   if (now.mask == 0) return;
   const auto& targets = warp.machine->kernel.branches()[op.detail].targets;
-  const LaneSlots& index = *warp.at(warp.slots[op.operands]);
+  const LaneValues& index = *warp.at(warp.operands[op.operands]);
   LaneMask left = now.mask;
   while (left != 0) {
     const std::uint32_t which = static_cast<std::uint32_t>(index.lane[std::countr_zero(left)]);

@@ -69,11 +69,11 @@ bool differs_by_lane(Special special) {
   }
 }
 
-void fill_thread_ids(const WarpState& warp, std::uint32_t index, LaneSlots& out) {
+void fill_thread_ids(const WarpState& warp, std::uint32_t index, LaneValues& out) {
   const Dim3& block = warp.machine->launch.block;
   Dim3 id = warp.machine->thread_id(warp.index * kWarpSize);
-  for (auto& slot : out.lane) {
-    slot = component(id, index);
+  for (auto& value_of_lane : out.lane) {
+    value_of_lane = component(id, index);
     if (++id.x < block.x) continue;
     id.x = 0;
     if (++id.y < block.y) continue;
@@ -83,7 +83,7 @@ void fill_thread_ids(const WarpState& warp, std::uint32_t index, LaneSlots& out)
 }
 
 /// The same for all threads of the launch.
-std::uint64_t launch_value(const Machine& machine, const FixedSlot& fixed) {
+std::uint64_t launch_value(const Machine& machine, const FixedRegister& fixed) {
   switch (fixed.special) {
     case Special::kNtid:
       return component(machine.launch.block, fixed.index);
@@ -107,7 +107,7 @@ std::uint64_t launch_value(const Machine& machine, const FixedSlot& fixed) {
   }
 }
 
-std::uint64_t fixed_value(const WarpState& warp, const FixedSlot& fixed, std::uint32_t lane) {
+std::uint64_t fixed_value(const WarpState& warp, const FixedRegister& fixed, std::uint32_t lane) {
   const Launch& launch = warp.machine->launch;
   const std::uint32_t thread = warp.index * kWarpSize + lane;
   switch (fixed.special) {
@@ -154,7 +154,7 @@ void FixedRegisters::start(WarpState& warp) {
       for (std::uint32_t l = 0; l < kWarpSize; ++l) warp.file[i].lane[l] = fixed_value(warp, fixed[i], l);
     } else {
       const std::uint64_t value = fixed_value(warp, fixed[i], 0);
-      for (auto& slot : warp.file[i].lane) slot = value;
+      for (auto& value_of_lane : warp.file[i].lane) value_of_lane = value;
     }
   }
 }
@@ -194,7 +194,7 @@ void FixedRegisters::refresh_clocks(WarpState& warp) {
       default:
         continue;
     }
-    for (auto& slot : warp.file[i].lane) slot = value;
+    for (auto& value_of_lane : warp.file[i].lane) value_of_lane = value;
   }
 }
 

@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint32_t kMinFrameBytes =
     16;  // what a call takes of the stack at least: endless recursion ends
 
-/// Bytes of a value that one slot holds.
-std::uint32_t slot_bytes(std::uint32_t bytes) {
+/// Bytes of a value that one lane of a row holds.
+std::uint32_t lane_bytes(std::uint32_t bytes) {
   return std::min<std::uint32_t>(bytes, sizeof(std::uint64_t));
 }
 
@@ -26,12 +26,12 @@ std::uint32_t new_frame(std::vector<Frame>& frames, const Frame& frame) {
 /// Registers that may be read before they are written are 0; those that hold addresses of the frame get them.
 void clear_frame(WarpState& warp, const Frame& frame, LaneMask lanes) {
   const FunctionCode& code = warp.machine->kernel.functions()[frame.function];
-  for (const std::uint32_t slot : code.cleared) {
-    LaneSlots& to = warp.row(frame, slot);
+  for (const std::uint32_t row : code.cleared) {
+    LaneValues& to = warp.row(frame, row);
     for_lanes(lanes, [&](int l) { to.lane[l] = 0; });
   }
   for (const auto& address : code.addresses) {
-    LaneSlots& to = warp.row(frame, address.first);
+    LaneValues& to = warp.row(frame, address.first);
     const std::uint64_t value = std::uint64_t{frame.local} + address.second;
     for_lanes(lanes, [&](int l) { to.lane[l] = value; });
   }
@@ -48,13 +48,13 @@ void move_in(WarpState& warp, const CallValue& value, const ParameterPlace& plac
     }
     std::uint64_t bits = 0;
     if (value.in_frame)
-      std::memcpy(&bits, warp.local.at(l, caller.local + value.offset), slot_bytes(bytes));
+      std::memcpy(&bits, warp.local.at(l, caller.local + value.offset), lane_bytes(bytes));
     else
-      bits = warp.at(value.slot)->lane[l];
+      bits = warp.at(value.operand)->lane[l];
     if (to)
-      std::memcpy(to, &bits, slot_bytes(place.bytes));
+      std::memcpy(to, &bits, lane_bytes(place.bytes));
     else
-      warp.row(callee, place.slot).lane[l] = bits;
+      warp.row(callee, place.row).lane[l] = bits;
   });
 }
 
@@ -69,13 +69,13 @@ void move_out(WarpState& warp, const CallValue& value, const ParameterPlace& pla
     }
     std::uint64_t bits = 0;
     if (from)
-      std::memcpy(&bits, from, slot_bytes(bytes));
+      std::memcpy(&bits, from, lane_bytes(bytes));
     else
-      bits = warp.row(callee, place.slot).lane[l];
+      bits = warp.row(callee, place.row).lane[l];
     if (value.in_frame)
-      std::memcpy(warp.local.at(l, caller.local + value.offset), &bits, slot_bytes(bytes));
-    else if (value.slot.exists())
-      warp.row(caller, value.slot.index()).lane[l] = bits;
+      std::memcpy(warp.local.at(l, caller.local + value.offset), &bits, lane_bytes(bytes));
+    else if (value.operand.exists())
+      warp.row(caller, value.operand.index()).lane[l] = bits;
   });
 }
 
@@ -84,7 +84,7 @@ void move_out(WarpState& warp, const CallValue& value, const ParameterPlace& pla
 void start_frames(WarpState& warp) {
   const FunctionCode& entry = warp.machine->kernel.functions().front();
   warp.first_row = static_cast<std::uint32_t>(warp.machine->kernel.fixed().size());
-  if (warp.file.size() < warp.first_row + entry.slots) warp.file.resize(warp.first_row + entry.slots);
+  if (warp.file.size() < warp.first_row + entry.rows) warp.file.resize(warp.first_row + entry.rows);
   warp.local.start(entry.frame_bytes);
   warp.frames.assign(1, Frame{0, 0, 0, 0, 0, warp.live});
   clear_frame(warp, warp.frames[0], warp.live);
@@ -97,7 +97,7 @@ void push_frame(WarpState& warp, const CallSite& site, std::uint32_t function, L
   const FunctionCode& to = kernel.functions()[function];
   Frame callee;
   callee.function = function;
-  callee.base = caller.base + from.slots;
+  callee.base = caller.base + from.rows;
   callee.local = caller.local + std::max(from.frame_bytes, kMinFrameBytes);
   callee.return_pc = split.pc + 1;
   callee.parent = split.frame;
@@ -105,7 +105,7 @@ void push_frame(WarpState& warp, const CallSite& site, std::uint32_t function, L
   const std::uint64_t top = std::uint64_t{callee.local} + to.frame_bytes;
   if (top > std::uint64_t{kernel.local_bytes()} + kMinFrameBytes + warp.machine->options.stack_bytes)
     warp.fault(FaultKind::kStackOverflow, lanes, 0, "the stack is used up");
-  const std::size_t rows = std::size_t{warp.first_row} + callee.base + to.slots;
+  const std::size_t rows = std::size_t{warp.first_row} + callee.base + to.rows;
   if (warp.file.size() < rows) {
     warp.file.resize(std::max(rows, warp.file.size() * 2));
     enter_frame(warp);  // the registers have moved
@@ -134,17 +134,17 @@ void pop_frame(WarpState& warp, Split& split) {
 }
 
 std::uint64_t argument(WarpState& warp, const CallValue& value, std::uint32_t l) {
-  if (!value.in_frame) return warp.at(value.slot)->lane[l];
+  if (!value.in_frame) return warp.at(value.operand)->lane[l];
   std::uint64_t bits = 0;
-  std::memcpy(&bits, warp.local.at(l, warp.frame_local + value.offset), slot_bytes(value.bytes));
+  std::memcpy(&bits, warp.local.at(l, warp.frame_local + value.offset), lane_bytes(value.bytes));
   return bits;
 }
 
 void give(WarpState& warp, const CallValue& value, std::uint32_t l, std::uint64_t bits) {
   if (value.in_frame)
-    std::memcpy(warp.local.at(l, warp.frame_local + value.offset), &bits, slot_bytes(value.bytes));
-  else if (value.slot.exists())
-    warp.at(value.slot)->lane[l] = bits;
+    std::memcpy(warp.local.at(l, warp.frame_local + value.offset), &bits, lane_bytes(value.bytes));
+  else if (value.operand.exists())
+    warp.at(value.operand)->lane[l] = bits;
 }
 
 }  // namespace lockstep::exec

@@ -16,7 +16,7 @@ inline void enter_frame(WarpState& warp) {
   warp.bases[static_cast<unsigned>(Home::kRegister)] = warp.file.data() + warp.first_row + frame.base;
   warp.bases[static_cast<unsigned>(Home::kFixed)] = warp.file.data();
   warp.bases[static_cast<unsigned>(Home::kConstant)] =
-      const_cast<LaneSlots*>(warp.machine->kernel.constants().data());  // constants are never written
+      const_cast<LaneValues*>(warp.machine->kernel.constants().data());  // constants are never written
   warp.frame_local = frame.local;
 }
 

@@ -76,9 +76,9 @@ void LoadStore::load_known(WarpState& warp, const Operation& op, const MemoryFor
   if (!first) return load_anywhere(warp, op, form, active);
   const bool neighbours = are_neighbours(known, form);
   if (neighbours || known.span.differ == 0) return load_near(warp, op, form, active, neighbours, first);
-  const Slot slot = warp.slots[op.operands];
-  if (!slot.exists()) return;
-  LaneSlots* const to = warp.at(slot);
+  const OperandRef operand = warp.operands[op.operands];
+  if (!operand.exists()) return;
+  LaneValues* const to = warp.at(operand);
   const std::uint64_t base = known.addresses.lane[std::countr_zero(active)];
   with_width(form.bytes, [&](auto width) {
     for_lanes(active, [&](int l) {
@@ -93,7 +93,7 @@ void LoadStore::store_known(WarpState& warp, const Operation& op, const MemoryFo
   const Access& known = known_[form.place];
   std::byte* const first = find_place(warp, known, form, active, Use::kWrite);
   if (!first) return store_anywhere(warp, op, form, active);
-  const LaneSlots* const from = warp.at(warp.slots[op.operands]);
+  const LaneValues* const from = warp.at(warp.operands[op.operands]);
   if (are_neighbours(known, form)) return warp.lanes->store[std::countr_zero(form.bytes)](first, *from);
   const std::uint64_t base = known.addresses.lane[std::countr_zero(active)];
   with_width(form.bytes, [&](auto width) {

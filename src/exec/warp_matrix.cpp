@@ -27,7 +27,7 @@ void execute_matrix_move(WarpState& warp, const Operation& op, LaneMask active) 
   Pointers row;
   (void)resolve(warp, place, rows, kRowBytes, a, Use::kWrite, row);
   for (unsigned m = 0; m < form.matrices; ++m) {
-    LaneSlots* const part = warp.at(warp.slots[op.operands + m]);
+    LaneValues* const part = warp.at(warp.operands[op.operands + m]);
     for (unsigned l = 0; l < kWarpSize && part; ++l)
       for (unsigned half = 0; half < 2; ++half) {
         const unsigned along = 2 * (l % 4) + half, across = l / 4;

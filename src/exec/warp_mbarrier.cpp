@@ -19,7 +19,7 @@ void note_events(WarpState& warp, LaneMask active, std::uint32_t mbarrier, std::
   warp.note_line(active, mbarrier, events);
 }
 
-/// As update_mbarrier(), heeding ends of phases.
+/// As update_mbarrier(), and detects the end of a phase.
 template <class Change>
 std::uint64_t change_mbarrier(WarpState& warp, std::byte* where, Change&& change) {
   const std::uint64_t before = update_mbarrier(where, change);
@@ -48,7 +48,7 @@ void step_mbarrier(const MbarrierForm& form, Mbarrier& b, std::uint64_t value) {
 }
 
 /// mbarrier.pending_count: of a state, without the object.
-void count_pending(WarpState& warp, const MbarrierForm& form, Slot result, LaneMask active) {
+void count_pending(WarpState& warp, const MbarrierForm& form, OperandRef result, LaneMask active) {
   if (warp.record) warp.note(active);
   if (!result.exists()) return;
   for_lanes(active, [&](int l) {
@@ -98,7 +98,7 @@ bool execute_mbarrier(WarpState& warp, const Operation& op, LaneMask active) {
   using Kind = MbarrierForm::Kind;
   const MbarrierForm& form = warp.machine->kernel.mbarriers()[op.second];
   const MemoryForm& place = warp.machine->kernel.memory()[op.detail];
-  const Slot result = op.destinations != 0 ? warp.slots[op.operands] : Slot::none();
+  const OperandRef result = op.destinations != 0 ? warp.operands[op.operands] : OperandRef::none();
   const auto value = [&](std::uint32_t l, std::uint64_t none) {
     return form.value.exists() ? warp.at(form.value)->lane[l] : none;
   };
@@ -114,7 +114,7 @@ bool execute_mbarrier(WarpState& warp, const Operation& op, LaneMask active) {
   if (warp.record && arrives) note_arrivals(warp, active, where.lane[std::countr_zero(active)]);
   if (!tests) ++warp.machine->watch.changes;
   LaneMask complete = 0;
-  LaneSlots seen{};
+  LaneValues seen{};
   for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
     seen.lane[l] =
         change_mbarrier(warp, where.lane[l], [&](Mbarrier& b) { step_mbarrier(form, b, value(l, 1)); });

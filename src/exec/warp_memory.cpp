@@ -27,10 +27,10 @@ void load_parameter(WarpState& warp, const Operation& op, const MemoryForm& form
     warp.fault(FaultKind::kMisalignedAddress, LaneMask{1} << lane, at_byte, {});
   const std::byte* const from = resolve_one(warp, StateSpace::kParameter, lane, bytes, at_byte);
   if (!from) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << lane, at_byte, {});
-  const Slot* slot = warp.slots + op.operands;
-  for (unsigned i = 0; i < form.count; ++i, ++slot) {
-    if (!slot->exists()) continue;
-    LaneSlots* const to = warp.at(*slot);
+  const OperandRef* operand = warp.operands + op.operands;
+  for (unsigned i = 0; i < form.count; ++i, ++operand) {
+    if (!operand->exists()) continue;
+    LaneValues* const to = warp.at(*operand);
     const std::uint64_t value = read_bits(from + i * form.bytes, form.bytes);
     for_lanes(active, [&](int l) { to->lane[l] = value; });
     if (form.extend != 0) extend_sign(*to, active, form.extend, form.width);
@@ -40,9 +40,9 @@ void load_parameter(WarpState& warp, const Operation& op, const MemoryForm& form
 /// The elements of each lane's value. `neighbours`: all lanes take part, and their accesses are neighbours.
 void put(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active, bool neighbours,
          const Pointers& to) {
-  const Slot* slot = warp.slots + op.operands;
-  for (unsigned i = 0; i < form.count; ++i, ++slot) {
-    const LaneSlots* const from = warp.at(*slot);
+  const OperandRef* operand = warp.operands + op.operands;
+  for (unsigned i = 0; i < form.count; ++i, ++operand) {
+    const LaneValues* const from = warp.at(*operand);
     const unsigned offset = i * form.bytes;
     if (neighbours && form.count == 1 && form.bytes <= 8)
       warp.lanes->store[std::countr_zero(form.bytes)](to.lane[0], *from);
@@ -59,9 +59,9 @@ void put(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask 
 
 void LoadStore::load_near(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active,
                           bool neighbours, const std::byte* from) {
-  const Slot slot = warp.slots[op.operands];
-  if (!slot.exists()) return;
-  LaneSlots* const to = warp.at(slot);
+  const OperandRef operand = warp.operands[op.operands];
+  if (!operand.exists()) return;
+  LaneValues* const to = warp.at(operand);
   if (neighbours) {
     warp.lanes->load[std::countr_zero(form.bytes)](from, *to);
   } else {
@@ -101,8 +101,9 @@ void LoadStore::load_anywhere(WarpState& warp, const Operation& op, const Memory
   }
   if (!form.polls) return;
   if (form.spin != 0 && warp.machine->options.signals && wait_for_signal(warp, op, form, active, a)) return;
-  const Slot* const results = warp.slots + op.operands;
-  const Slot* const seen = std::find_if(results, results + form.count, [](Slot s) { return s.exists(); });
+  const OperandRef* const results = warp.operands + op.operands;
+  const OperandRef* const seen =
+      std::find_if(results, results + form.count, [](OperandRef s) { return s.exists(); });
   if (seen != results + form.count) note_poll(warp, active, a, *warp.at(*seen), false);
 }
 

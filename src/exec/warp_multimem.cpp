@@ -41,7 +41,7 @@ void load_reduce(WarpState& warp, const Operation& op, std::uint32_t lane, const
     for (unsigned p = 0; p < places.count; ++p)
       warp.machine->watch.read(places.at[p], std::uint32_t{form.bytes} * form.count);
   for (unsigned i = 0; i < form.count; ++i) {
-    const Slot to = warp.slots[op.operands + i];
+    const OperandRef to = warp.operands[op.operands + i];
     if (!to.exists()) continue;
     std::uint64_t sum = 0;
     for (unsigned p = 0; p < places.count; ++p) {
@@ -58,7 +58,7 @@ void store_to_all(WarpState& warp, const Operation& op, std::uint32_t lane, cons
   const MemoryForm& form = warp.machine->kernel.memory()[op.detail];
   const MultimemForm& what = warp.machine->kernel.multimems()[op.second];
   for (unsigned i = 0; i < form.count; ++i) {
-    const std::uint64_t given = warp.at(warp.slots[op.operands + i])->lane[lane];
+    const std::uint64_t given = warp.at(warp.operands[op.operands + i])->lane[lane];
     for (unsigned p = 0; p < places.count; ++p) {
       const Address to = places.at[p] + std::size_t{i} * form.bytes;
       const std::uint64_t old = read_element(to, form.bytes);
@@ -120,8 +120,8 @@ void execute_multimem(WarpState& warp, const Operation& op, LaneMask active) {
     loads ? load_reduce(warp, op, lane, places) : store_to_all(warp, op, lane, places);
   });
   if (signals) after_signal(warp, words);
-  if (form.polls && warp.slots[op.operands].exists())
-    note_poll(warp, active, access.addresses, *warp.at(warp.slots[op.operands]), false);
+  if (form.polls && warp.operands[op.operands].exists())
+    note_poll(warp, active, access.addresses, *warp.at(warp.operands[op.operands]), false);
 }
 
 }  // namespace lockstep::exec

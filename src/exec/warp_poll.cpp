@@ -5,7 +5,7 @@
 
 namespace lockstep::exec {
 
-void note_poll(WarpState& warp, LaneMask active, const Addresses& addresses, const LaneSlots& value,
+void note_poll(WarpState& warp, LaneMask active, const Addresses& addresses, const LaneValues& value,
                bool lock) {
   constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
   Split& now = warp.now;

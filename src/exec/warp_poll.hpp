@@ -10,7 +10,7 @@ inline constexpr unsigned kSpinLimit = 16;  // equal polls until a split counts 
 /// A poll of the split that runs. Counts, as its spins, polls that see what the one before at this place saw;
 /// where whole rounds of polls see what the round before saw, these become more than kSpinLimit: all of the
 /// warp waits. `lock`: by an atomic that compares.
-void note_poll(WarpState& warp, LaneMask active, const Addresses& addresses, const LaneSlots& value,
+void note_poll(WarpState& warp, LaneMask active, const Addresses& addresses, const LaneValues& value,
                bool lock);
 
 }  // namespace lockstep::exec

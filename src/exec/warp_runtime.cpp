@@ -75,18 +75,18 @@ void call_runtime(WarpState& warp, const CallSite& site, LaneMask lanes) {
       warp.fault(FaultKind::kIllegalInstruction, lanes, 0,
                  "a runtime function is called with other arguments than it has");
   };
-  const auto answer = [&](std::uint32_t l, std::uint64_t bits) {
+  const auto set_result = [&](std::uint32_t l, std::uint64_t bits) {
     if (!site.results.empty()) give(warp, site.results[0], l, bits);
   };
   switch (site.runtime) {
     case Runtime::kVprintf:
       expect(2);
-      for_lanes<std::uint32_t>(lanes, [&](std::uint32_t l) { answer(l, print(warp, site, l)); });
+      for_lanes<std::uint32_t>(lanes, [&](std::uint32_t l) { set_result(l, print(warp, site, l)); });
       return;
     case Runtime::kMalloc:
       expect(1);
       for_lanes<std::uint32_t>(lanes, [&](std::uint32_t l) {
-        answer(l, warp.machine->heap->allocate(argument(warp, site.arguments[0], l)));
+        set_result(l, warp.machine->heap->allocate(argument(warp, site.arguments[0], l)));
       });
       return;
     case Runtime::kFree:
@@ -104,7 +104,7 @@ void call_runtime(WarpState& warp, const CallSite& site, LaneMask lanes) {
       return;
     default:
       for_lanes<std::uint32_t>(lanes,
-                               [&](std::uint32_t l) { answer(l, call_device_runtime(warp, site, l)); });
+                               [&](std::uint32_t l) { set_result(l, call_device_runtime(warp, site, l)); });
       return;
   }
 }

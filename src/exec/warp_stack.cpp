@@ -11,7 +11,7 @@ enum : std::uint32_t { kAlloca, kSave, kRestore };  // Operation::detail
 
 void execute_stack(WarpState& warp, const Operation& op, LaneMask active) {
   if (warp.record) warp.note(active);
-  const Slot first = warp.slots[op.operands];
+  const OperandRef first = warp.operands[op.operands];
   const std::uint64_t most = warp.machine->options.stack_bytes;
   for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
     const LaneMask self = LaneMask{1} << l;
@@ -23,7 +23,7 @@ void execute_stack(WarpState& warp, const Operation& op, LaneMask active) {
     }
     std::optional<Address> given = warp.local.top(l);
     if (op.detail == kAlloca)
-      given = warp.local.allocate(l, warp.at(warp.slots[op.operands + 1])->lane[l], op.immediate, most);
+      given = warp.local.allocate(l, warp.at(warp.operands[op.operands + 1])->lane[l], op.immediate, most);
     if (!given) warp.fault(FaultKind::kStackOverflow, self, 0, "the stack is used up");
     if (first.exists()) warp.at(first)->lane[l] = *given;
   });

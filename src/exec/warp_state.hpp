@@ -58,31 +58,31 @@ struct WarpState {
   CtaState* cta = nullptr;
   WarpRecord* record = nullptr;  // nullptr: it is not recorded
   const Operation* operations = nullptr;
-  const Slot* slots = nullptr;
+  const OperandRef* operands = nullptr;
   const LaneMemory* lanes = nullptr;
   std::uint32_t index = 0;  // in the CTA
   LaneMask live = 0;        // lanes that have not exited
   Split now;                // the split that runs
   WarpFlags flags;
   PollCycle polls;
-  std::vector<LaneSlots> file;  // fixed slots, then frames
-  std::uint32_t first_row = 0;  // of frames
-  LaneSlots* bases[4] = {};     // by Home, for the frame of `now`
+  std::vector<LaneValues> file;  // fixed rows, then frames
+  std::uint32_t first_row = 0;   // of frames
+  LaneValues* bases[4] = {};     // by Home, for the frame of `now`
   std::uint32_t frame_local = 0;
   std::vector<Frame> frames;
   LocalMemory local;
 
   // Operands.
-  [[nodiscard]] LaneSlots* at(Slot slot) const {
-    return bases[static_cast<unsigned>(slot.home())] + slot.index();
+  [[nodiscard]] LaneValues* at(OperandRef operand) const {
+    return bases[static_cast<unsigned>(operand.home())] + operand.index();
   }
   /// The value of an operand that is the same in all lanes.
-  [[nodiscard]] std::uint64_t uniform(Slot slot, LaneMask active) const {
-    return at(slot)->lane[std::countr_zero(active)];
+  [[nodiscard]] std::uint64_t uniform(OperandRef operand, LaneMask active) const {
+    return at(operand)->lane[std::countr_zero(active)];
   }
-  /// Register `slot` of a frame.
-  [[nodiscard]] LaneSlots& row(const Frame& frame, std::uint32_t slot) {
-    return file[first_row + frame.base + slot];
+  /// Row `row` of a frame.
+  [[nodiscard]] LaneValues& row(const Frame& frame, std::uint32_t row) {
+    return file[first_row + frame.base + row];
   }
   /// Lanes that the operation's guard lets pass. Precondition: it has one.
   [[nodiscard]] LaneMask guard(const Operation& op) const {
@@ -96,10 +96,11 @@ struct WarpState {
   void lane(const Operation& op, LaneMask active) { lane(op, active, active); }
   [[nodiscard]] LaneArgs lane_args(const Operation& op, LaneMask active, LaneMask present) {
     LaneArgs args;
-    const Slot* slot = slots + op.operands;
+    const OperandRef* operand = operands + op.operands;
     args.dst[1] = nullptr;  // a second result that the instruction does not name
-    for (unsigned i = 0; i < op.destinations; ++i, ++slot) args.dst[i] = slot->exists() ? at(*slot) : nullptr;
-    for (unsigned i = 0; i < op.sources; ++i, ++slot) args.src[i] = at(*slot);
+    for (unsigned i = 0; i < op.destinations; ++i, ++operand)
+      args.dst[i] = operand->exists() ? at(*operand) : nullptr;
+    for (unsigned i = 0; i < op.sources; ++i, ++operand) args.src[i] = at(*operand);
     args.mask = active;
     args.present = present;
     args.flags = &flags;

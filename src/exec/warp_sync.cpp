@@ -17,7 +17,7 @@ LaneMask sync_groups(WarpState& warp, const Operation& op, LaneMask present) {
     warp.lane(op, present);
     return present;
   }
-  const LaneSlots& members = *warp.at(warp.slots[op.operands + op.destinations + op.sources - 1]);
+  const LaneValues& members = *warp.at(warp.operands[op.operands + op.destinations + op.sources - 1]);
   LaneMask done = 0;
   for (LaneMask left = present; left != 0;) {
     const auto mask = static_cast<LaneMask>(members.lane[std::countr_zero(left)]);
@@ -83,7 +83,7 @@ void note_arrival(WarpState& warp, Divergence& paths) {
 /// Lanes whose predicate of bar.red is true.
 LaneMask lanes_for(const WarpState& warp, const BarrierForm& form, LaneMask active) {
   if (!form.predicate.exists()) return 0;
-  const LaneSlots& p = *warp.at(form.predicate);
+  const LaneValues& p = *warp.at(form.predicate);
   LaneMask yes = 0;
   for (LaneMask left = active; left != 0; left &= left - 1)
     if (((p.lane[std::countr_zero(left)] & 1) != 0) != form.negated) yes |= left & (0 - left);
@@ -108,7 +108,7 @@ bool execute_warp_barrier(WarpState& warp, Divergence& paths, const Operation& o
     ++warp.now.pc;
     return true;
   }
-  const LaneMask members = static_cast<LaneMask>(warp.uniform(warp.slots[op.operands], active)) | active;
+  const LaneMask members = static_cast<LaneMask>(warp.uniform(warp.operands[op.operands], active)) | active;
   if ((members & warp.live & ~active) == 0) {
     ++warp.now.pc;
     return true;
@@ -152,7 +152,7 @@ bool execute_barrier(WarpState& warp, Divergence& paths, const Operation& op, La
   if (which >= kBarriers) warp.fault(FaultKind::kIllegalInstruction, active, 0, "no such barrier");
   if (threads % kWarpSize != 0)
     warp.fault(FaultKind::kIllegalInstruction, active, 0,
-               "the number of threads is no multiple of the warp size");
+               "the number of threads is not a multiple of the warp size");
   arrival = {which, threads, active, lanes_for(warp, form, active)};
   if (form.kind == BarrierForm::Kind::kArrive) {
     if (warp.record) warp.note(active);
@@ -182,11 +182,11 @@ void release_barrier(WarpState& warp, Divergence& paths, std::uint32_t which, co
     if (split.state != Split::State::kAtBarrier || split.barrier != which) continue;
     const Operation& op = warp.operations[split.pc];
     const auto kind = warp.machine->kernel.barriers()[op.detail].kind;
-    if (op.destinations != 0 && warp.slots[op.operands].exists()) {
+    if (op.destinations != 0 && warp.operands[op.operands].exists()) {
       const std::uint64_t value = kind == BarrierForm::Kind::kAnd  ? reduced.all
                                   : kind == BarrierForm::Kind::kOr ? reduced.any
                                                                    : reduced.count;
-      LaneSlots& to = warp.row(warp.frames[split.frame], warp.slots[op.operands].index());
+      LaneValues& to = warp.row(warp.frames[split.frame], warp.operands[op.operands].index());
       for_lanes(split.mask, [&](int l) { to.lane[l] = value; });
     }
     Divergence::release(split);

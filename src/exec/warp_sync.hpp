@@ -14,12 +14,13 @@ namespace lockstep::exec {
 /// bar.warp.sync
 [[nodiscard]] bool execute_warp_barrier(WarpState& warp, Divergence& paths, const Operation& op,
                                         LaneMask active);
-/// What the CTA is to be told of an arrival at one of its barriers.
+/// An arrival at one of the CTA's barriers, which the CTA processes.
 struct Arrival {
   std::uint32_t barrier = 0, threads = 0;  // threads 0: all of the CTA
   LaneMask lanes = 0, yes = 0;             // yes: whose predicate of bar.red is true
 };
-/// bar.sync, bar.red, bar.arrive. `arrival`: of which the CTA is to be told next; of no lanes: nothing.
+/// bar.sync, bar.red, bar.arrive. `arrival`: the one that the CTA has to process next; without lanes there is
+/// none.
 [[nodiscard]] bool execute_barrier(WarpState& warp, Divergence& paths, const Operation& op, LaneMask active,
                                    Arrival& arrival);
 

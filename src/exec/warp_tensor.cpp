@@ -190,10 +190,10 @@ void execute_tensor_copy(WarpState& warp, trace::BulkRuns& runs, const Operation
     const TensorMap map = tensor_map(warp, form, l, maps.lane[l]);
     TensorPlace place;
     for (unsigned d = 0; d < form.rank; ++d)
-      place.first[d] = static_cast<std::int32_t>(warp.at(warp.slots[op.operands + d])->lane[l]);
+      place.first[d] = static_cast<std::int32_t>(warp.at(warp.operands[op.operands + d])->lane[l]);
     for (unsigned d = 0; d < form.offsets; ++d)
       place.offset[d + 1] =
-          static_cast<std::uint16_t>(warp.at(warp.slots[op.operands + form.rank + d])->lane[l]);
+          static_cast<std::uint16_t>(warp.at(warp.operands[op.operands + form.rank + d])->lane[l]);
     std::uint32_t signalled = 0;
     const auto deliver = [&](Address to, Address mbarrier_at) {
       runs.clear();

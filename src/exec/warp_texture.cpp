@@ -15,7 +15,7 @@ unsigned coordinates(const TextureForm& form) {
 
 float as_float(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
 
-Fetch fetch_of(const WarpState& warp, const TextureForm& form, const Slot* sources, std::uint32_t l,
+Fetch fetch_of(const WarpState& warp, const TextureForm& form, const OperandRef* sources, std::uint32_t l,
                const Texture& texture) {
   Fetch f;
   f.geometry = form.geometry;
@@ -47,7 +47,7 @@ Fetch fetch_of(const WarpState& warp, const TextureForm& form, const Slot* sourc
 /// has active lanes at most.
 void note_quad(const std::array<ReadTexels, kLanes>& read, LaneMask active, unsigned first,
                Addresses& where) {
-  std::array<Address, 4 * ReadTexels::kMost> sectors{};
+  std::array<Address, 4 * ReadTexels::kMax> sectors{};
   unsigned count = 0;
   for_lanes<std::uint32_t>(active & 0xfu << first, [&](std::uint32_t l) {
     for (unsigned i = 0; i < read[l].count; ++i) {
@@ -78,11 +78,11 @@ void note_texels(WarpState& warp, const std::array<ReadTexels, kLanes>& read, La
 }
 
 void fetch_texels(WarpState& warp, const TextureForm& form, const Operation& op, LaneMask active) {
-  const Slot* const results = warp.slots + op.operands;
-  const Slot* const sources = results + op.destinations;
+  const OperandRef* const results = warp.operands + op.operands;
+  const OperandRef* const sources = results + op.destinations;
   Addresses images{};
   std::array<ReadTexels, kLanes> read;
-  LaneSlots values[4];
+  LaneValues values[4];
   const Texture* texture = nullptr;
   std::uint64_t last = 0;  // the handle that `texture` belongs to
   for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
@@ -109,7 +109,8 @@ void fetch_texels(WarpState& warp, const TextureForm& form, const Operation& op,
 }
 
 /// The address of a lane's element, or 0 if it is out of bounds and the form ignores that.
-Address surface_address(WarpState& warp, const TextureForm& form, const Slot* sources, std::uint32_t l) {
+Address surface_address(WarpState& warp, const TextureForm& form, const OperandRef* sources,
+                        std::uint32_t l) {
   const std::uint64_t handle = warp.at(sources[0])->lane[l];
   const Image* const image =
       warp.machine->options.textures ? warp.machine->options.textures->surface(handle) : nullptr;
@@ -149,9 +150,9 @@ Address surface_address(WarpState& warp, const TextureForm& form, const Slot* so
 }
 
 void access_surface(WarpState& warp, const TextureForm& form, const Operation& op, LaneMask active) {
-  const Slot* const results = warp.slots + op.operands;
-  const Slot* const sources = results + op.destinations;
-  const Slot* const values =
+  const OperandRef* const results = warp.operands + op.operands;
+  const OperandRef* const sources = results + op.destinations;
+  const OperandRef* const values =
       sources + op.sources - (form.kind == TextureForm::Kind::kLoad ? 0 : form.elements);
   Addresses where{};
   LaneMask inside = 0;
@@ -247,7 +248,7 @@ std::uint64_t texture_value(TextureForm::Query query, const Texture& texture, co
 
 void query_image(WarpState& warp, const TextureForm& form, const Operation& op, LaneMask active) {
   using Query = TextureForm::Query;
-  const Slot* const result = warp.slots + op.operands;
+  const OperandRef* const result = warp.operands + op.operands;
   for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
     const std::uint64_t handle = warp.at(result[1])->lane[l];
     const TextureTable* const table = warp.machine->options.textures;

@@ -64,7 +64,7 @@ const MemoryForm& form_of(const WarpState& warp, const Operation& load) {
 
 /// Whether the member mask, the last source, is that of all live lanes.
 bool names_all(const WarpState& warp, const Operation& op, LaneMask active) {
-  const LaneSlots& members = *warp.at(warp.slots[op.operands + op.destinations + op.sources - 1]);
+  const LaneValues& members = *warp.at(warp.operands[op.operands + op.destinations + op.sources - 1]);
   bool all = true;
   for_lanes(active, [&](int l) { all &= (warp.live & ~static_cast<LaneMask>(members.lane[l])) == 0; });
   return all;
@@ -111,8 +111,8 @@ bool try_out(WarpState& warp, const Operation& op, LaneMask active) {
 /// Which of a loop's lanes, having loaded, leave the loop or enter its rare part before they load
 /// again. Changes no register.
 LaneMask leaving(WarpState& warp, const SpinLoop& loop, LaneMask lanes) {
-  std::vector<LaneSlots> kept;
-  for (const Slot slot : loop.written) kept.push_back(*warp.at(slot));
+  std::vector<LaneValues> kept;
+  for (const OperandRef operand : loop.written) kept.push_back(*warp.at(operand));
   const WarpFlags flags = warp.flags;
   std::vector<LaneMask> coming(loop.end - loop.begin + 1);  // by operation
   LaneMask left = 0;
@@ -200,16 +200,16 @@ LaneMask load_before(WarpState& warp, const Operation& op, LaneMask lanes, const
   const SignalLog& log = *warp.machine->options.signals;
   const MemoryForm& form = form_of(warp, op);
   for (unsigned i = 0; i < form.count; ++i) {
-    const Slot slot = warp.slots[op.operands + i];
+    const OperandRef operand = warp.operands[op.operands + i];
     for_lanes(lanes, [&](int l) {
       const Address element = a.lane[l] + i * form.bytes;
       const auto value = value_before(log, element, form.bytes, back);
       if (!value || log.signals(word_of(element)) != log.signals(word_of(a.lane[l])))
         lanes &= ~(LaneMask{1} << l);
-      else if (slot.exists())
-        warp.at(slot)->lane[l] = *value;
+      else if (operand.exists())
+        warp.at(operand)->lane[l] = *value;
     });
-    if (form.extend != 0 && slot.exists()) extend_sign(*warp.at(slot), lanes, form.extend, form.width);
+    if (form.extend != 0 && operand.exists()) extend_sign(*warp.at(operand), lanes, form.extend, form.width);
   }
   return lanes;
 }
@@ -229,9 +229,10 @@ void note_wait(WarpState& warp, const SpinLoop& loop, const Operation& op, LaneM
     waited |= LaneMask{1} << l;
     needed[l] = log.signals(words.lane[l]);
   });
-  std::array<LaneSlots, kMaxAccessBytes> now;
+  std::array<LaneValues, kMaxAccessBytes> now;
   for (unsigned i = 0; i < form.count; ++i)
-    if (const Slot slot = warp.slots[op.operands + i]; slot.exists()) now[i] = *warp.at(slot);
+    if (const OperandRef operand = warp.operands[op.operands + i]; operand.exists())
+      now[i] = *warp.at(operand);
   LaneMask leaves = waited;
   for (std::size_t back = 1; leaves != 0 && back <= kSearched; ++back) {
     const LaneMask known = load_before(warp, op, leaves, a, back);
@@ -239,7 +240,8 @@ void note_wait(WarpState& warp, const SpinLoop& loop, const Operation& op, LaneM
     for_lanes(leaves, [&](int l) { --needed[l]; });
   }
   for (unsigned i = 0; i < form.count; ++i)
-    if (const Slot slot = warp.slots[op.operands + i]; slot.exists()) *warp.at(slot) = now[i];
+    if (const OperandRef operand = warp.operands[op.operands + i]; operand.exists())
+      *warp.at(operand) = now[i];
   note_awaited(warp, waited, words, needed);
 }
 

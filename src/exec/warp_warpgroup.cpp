@@ -42,7 +42,7 @@ void read_matrix(WarpState& warp, const SharedMatrix& matrix, ptx::Type type, un
     }
 }
 
-void read_a(WarpState& warp, const WarpgroupForm& form, const Slot* slots, WarpgroupOperands& o) {
+void read_a(WarpState& warp, const WarpgroupForm& form, const OperandRef* operands, WarpgroupOperands& o) {
   const WarpgroupProduct& p = form.product;
   const auto depth = static_cast<unsigned>(p.stored_depth());
   if (form.a_in_registers) {
@@ -51,13 +51,13 @@ void read_a(WarpState& warp, const WarpgroupForm& form, const Slot* slots, Warpg
       for (int i = 0; i < fragment.elements(); ++i) {
         const MatrixPlace place = fragment_place(fragment, static_cast<int>(l), i);
         const int each = fragment.per_register();
-        const auto word = static_cast<std::uint32_t>(warp.at(slots[i / each])->lane[l]);
+        const auto word = static_cast<std::uint32_t>(warp.at(operands[i / each])->lane[l]);
         const std::uint32_t value = word >> (i % each * fragment.bits);
         o.a[place.row][place.column] = fragment.bits == 32 ? value : value & ((1u << fragment.bits) - 1);
       }
     return;
   }
-  const SharedMatrix matrix(warp.uniform(slots[0], kAllLanes), form.a_across);
+  const SharedMatrix matrix(warp.uniform(operands[0], kAllLanes), form.a_across);
   const unsigned first = warp.index % kWarpsOfGroup * kWarpRows;
   if (form.a_across)
     read_matrix(warp, matrix, p.a, first, depth, kWarpRows,
@@ -87,7 +87,7 @@ void execute_warpgroup(WarpState& warp, const Operation& op, LaneMask active) {
   if (active != kAllLanes)
     warp.fault(FaultKind::kIllegalInstruction, active, 0, "all lanes of the warp must take part");
   const WarpgroupForm& form = warp.machine->kernel.warpgroups()[op.detail];
-  const Slot* const slots = warp.slots + op.operands;
+  const OperandRef* const operands = warp.operands + op.operands;
   const unsigned each = form.product.d == ptx::Type::kF16 ? 2 : 1;
   const bool accumulates = !form.accumulates.exists() ||
                            ((warp.uniform(form.accumulates, kAllLanes) & 1) != 0) != form.accumulates_negated;
@@ -95,10 +95,10 @@ void execute_warpgroup(WarpState& warp, const Operation& op, LaneMask active) {
   for (unsigned i = 0; i < form.results * each; ++i)
     for (std::uint32_t l = 0; l < kWarpSize; ++l) {
       const MatrixPlace place = sum_place(l, i);
-      const auto word = static_cast<std::uint32_t>(warp.at(slots[i / each])->lane[l]);
+      const auto word = static_cast<std::uint32_t>(warp.at(operands[i / each])->lane[l]);
       o.d[place.row][place.column] = !accumulates ? 0 : each == 1 ? word : word >> (16 * (i % 2)) & 0xffff;
     }
-  read_a(warp, form, slots + form.results, o);
+  read_a(warp, form, operands + form.results, o);
   read_b(warp, form, o);
   if (form.product.sparse)
     o.at = alu::sparse_places({form.product.a, form.product.shape.k, form.product.selector},
@@ -107,7 +107,7 @@ void execute_warpgroup(WarpState& warp, const Operation& op, LaneMask active) {
   for (unsigned i = 0; i < form.results * each; ++i)
     for (std::uint32_t l = 0; l < kWarpSize; ++l) {
       const MatrixPlace place = sum_place(l, i);
-      std::uint64_t& to = warp.at(slots[i / each])->lane[l];
+      std::uint64_t& to = warp.at(operands[i / each])->lane[l];
       const std::uint64_t bits = o.d[place.row][place.column];
       to = each == 1 || i % 2 == 0 ? bits : to | bits << 16;
     }

@@ -39,7 +39,7 @@ struct WmmaPlace {
 
 /// One register of all lanes, from the matrix whose lines follow one another.
 template <class Piece>
-void load_pieces(LaneSlots& to, unsigned pieces, const std::uint16_t* places, const std::byte* matrix) {
+void load_pieces(LaneValues& to, unsigned pieces, const std::uint16_t* places, const std::byte* matrix) {
   constexpr unsigned kBits = 8 * sizeof(Piece);
   for (int l = 0; l < kLanes; ++l) to.lane[l] = read<Piece>(matrix + places[l]);
   for (unsigned i = 1; i < pieces; ++i) {
@@ -49,7 +49,7 @@ void load_pieces(LaneSlots& to, unsigned pieces, const std::uint16_t* places, co
   }
 }
 template <class Piece>
-void store_pieces(const LaneSlots& from, unsigned pieces, const std::uint16_t* places, std::byte* matrix) {
+void store_pieces(const LaneValues& from, unsigned pieces, const std::uint16_t* places, std::byte* matrix) {
   constexpr unsigned kBits = 8 * sizeof(Piece);
   for (unsigned i = 0; i < pieces; ++i, places += kLanes)
     for (int l = 0; l < kLanes; ++l) write(matrix + places[l], static_cast<Piece>(from.lane[l] >> i * kBits));
@@ -91,7 +91,7 @@ void move_by_lines(WarpState& warp, const Operation& op, const WmmaPlace& place,
     using Piece = decltype(width);
     const std::uint16_t* places = form.places.data();
     for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
-      LaneSlots* const part = warp.at(warp.slots[op.operands + reg]);
+      LaneValues* const part = warp.at(warp.operands[op.operands + reg]);
       if (part && form.store) store_pieces<Piece>(*part, form.pieces, places, matrix);
       if (part && !form.store) load_pieces<Piece>(*part, form.pieces, places, matrix);
       places += std::size_t{form.pieces} * kLanes;
@@ -105,7 +105,7 @@ void move_one_by_one(WarpState& warp, const Operation& op, const WmmaPlace& plac
   const MatrixForm& form = place.form;
   const unsigned bytes = place.piece_bytes();
   for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
-    LaneSlots* const part = warp.at(warp.slots[op.operands + reg]);
+    LaneValues* const part = warp.at(warp.operands[op.operands + reg]);
     for (std::uint32_t l = 0; l < kWarpSize && part; ++l) {
       std::uint64_t bits = form.store ? part->lane[l] : 0;
       for (unsigned i = 0; i < form.pieces; ++i) {

@@ -6,9 +6,9 @@
 namespace lockstep::exec {
 
 void Watch::read(Address address, std::uint32_t bytes) {
-  constexpr std::uint32_t kMost = sizeof(std::uint64_t);
-  for (std::uint32_t at = 0; at < bytes; at += kMost) {
-    Value value{std::min(bytes - at, kMost), 0};
+  constexpr std::uint32_t kMaxBytes = sizeof(std::uint64_t);
+  for (std::uint32_t at = 0; at < bytes; at += kMaxBytes) {
+    Value value{std::min(bytes - at, kMaxBytes), 0};
     std::memcpy(&value.bits, reinterpret_cast<const void*>(address + at), value.bytes);
     values[address + at] = value;
   }

@@ -12,7 +12,7 @@
 namespace lockstep::gpu {
 namespace {
 
-constexpr Cycle kGrid = Cycle{1} << 20;  // core cycles between two looks of the watchdog
+constexpr Cycle kGrid = Cycle{1} << 20;  // core cycles between two checks of the watchdog
 constexpr Cycle kPatience = 50'000'000;  // core cycles without any activity that make a deadlock
 constexpr auto kProgressEvery = std::chrono::milliseconds(100);
 
@@ -140,7 +140,7 @@ Time Controller::next_cut(Time now) const {
 }
 
 bool Controller::work_done() const {
-  // What serves queues has an end: an entry that no kernel writes would be looked at for ever.
+  // What serves queues has an end: an entry that no kernel writes would be polled for ever.
   const bool served = !system_->networking() || system_->networking()->quiescent();
   return served && host_->done() &&
          std::all_of(ledgers_.begin(), ledgers_.end(),

@@ -122,7 +122,7 @@ class Controller final : public sim::Controller {
   std::vector<std::vector<stats::ManagedReport::Sample>> residency_;  // by device
   std::string left_over_;
   std::vector<std::vector<uvm::Event>> events_;  // of managed memory, by device, for the timeline
-  Cycle grid_ = 0, stuck_since_ = 0;             // the watchdog's next look; when activity() last grew
+  Cycle grid_ = 0, stuck_since_ = 0;             // the watchdog's next check; when activity() last grew
   std::uint64_t last_activity_ = 0;
   Clock::time_point next_progress_{};
   bool kernel_runs_ = false;

@@ -17,7 +17,7 @@ net::AgentNews NetChecks::news(const trace::Command& c) {
   using News = net::AgentNews::Kind;
   if (system_->nics == 0)
     throw UserError(fmt::format(
-        "device {} asks for the network, and {} has no NICs; expected a system with some (-c compnet_8)",
+        "device {} uses the network, but {} has no NICs; expected a system with some (-c compnet_8)",
         c.device, system_->name));
   OfDevice& device = devices_[c.device];
   net::AgentNews news{News::kOperation, c.device, 0, c.address, c.bytes, c.source, c.operation};
@@ -76,9 +76,9 @@ void NetChecks::check_memory(const trace::Command& c) const {
         "the memory of device {}'s command processor is {} bytes at {:#x}; expected at least {} at a "
         "multiple of {}",
         c.device, c.bytes, c.address, needed, trace::kNetEntryBytes));
-  if (devices_[c.device].memories == net::CorePort::kMostMoves)
+  if (devices_[c.device].memories == net::CorePort::kMaxMoves)
     throw UserError(fmt::format("device {}'s command processor is given memory more than {} times", c.device,
-                                net::CorePort::kMostMoves));
+                                net::CorePort::kMaxMoves));
 }
 
 void NetChecks::check_queue(const trace::Command& c) const {
@@ -98,7 +98,7 @@ void NetChecks::check_operation(const trace::Command& c) const {
   using Kind = trace::NetOperation::Kind;
   const trace::NetOperation& o = c.operation;
   const auto fail = [&](const std::string& what) {
-    throw UserError(fmt::format("device {} asks the network for {}", c.device, what));
+    throw UserError(fmt::format("device {} requests from the network {}", c.device, what));
   };
   if (system_->served_by(config::NetDesignTraits::Server::kProcesses))
     fail(fmt::format(

@@ -1,4 +1,4 @@
-// The network requests of a trace: what they must say so that agents can serve them.
+// Checks of a trace's network requests: whether agents can serve them.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@
 
 namespace lockstep::gpu {
 
-/// What the program may be told of simulated time. Its calls may be ahead of what is simulated, so what it is
-/// told is of the end of its last wait.
+/// Simulated time as the program may see it. Its calls may be ahead of the simulation, so the time is that of
+/// the end of its last wait.
 class HostClock {
  public:
   explicit HostClock(host::Host& host) : host_(&host) {}
@@ -45,7 +45,7 @@ class Program {
     trace::Until until = trace::Until::kTaken;
     bool ended = false;  // nothing follows
   };
-  /// Waits for what the program does next, and answers what it asks of `clock`. Kernels that the commands
+  /// Waits for what the program does next, and replies to its queries of `clock`. Kernels that the commands
   /// name are in trace() by then.
   [[nodiscard]] virtual News listen(const HostClock& clock) = 0;
   /// Its kernels so far; name and hash once it has ended.
@@ -56,7 +56,7 @@ class Program {
   [[nodiscard]] virtual bool asks_clocks(std::uint32_t kernel) const = 0;
 };
 
-/// A program whose news can be replayed from the beginning; its questions are answered once.
+/// A program whose news can be replayed from the beginning; its queries get one reply.
 class ProgramLog {
  public:
   explicit ProgramLog(Program& program) : program_(&program) {}

@@ -27,11 +27,11 @@ void RankedRun::join_distances() {
   sim::Cut::Distances own = cut_.own();
   Archive mine;
   mine(own.all, own.calm);
-  const std::vector<std::string> letters(group_->size(), mine.bytes());
-  const ranks::Gathered gathered = group_->exchange({ranks::Topic::kDistances}, letters);
+  const std::vector<std::string> messages(group_->size(), mine.bytes());
+  const ranks::Gathered gathered = group_->exchange({ranks::Topic::kDistances}, messages);
   for (unsigned r = 0; r < group_->size(); ++r) {
     if (r == group_->rank()) continue;
-    Archive theirs(gathered.letters[r]);
+    Archive theirs(gathered.messages[r]);
     sim::Cut::Distances distances;
     theirs(distances.all, distances.calm);
     cut_.join(distances);
@@ -39,7 +39,7 @@ void RankedRun::join_distances() {
 }
 
 Time RankedRun::meet(Time now, std::vector<Time>& next) {
-  ++meetings_;
+  ++synchronisations_;
   ranks::Notice notice;
   notice.time = cut_.earliest_arrival(now, next, system_->earliest_copy_end(now));
   const std::vector<std::string> parcels = cut_.hand_over();
@@ -47,7 +47,7 @@ Time RankedRun::meet(Time now, std::vector<Time>& next) {
   if (!sends && system_->quiescent()) notice.flags |= ranks::Flag::kQuiet;
   if (asked_ && asked_()) notice.flags |= ranks::Flag::kStop;
   const ranks::Gathered gathered = group_->exchange(notice, parcels);
-  for (const std::string& letter : gathered.letters) cut_.take_in(letter, now, next);
+  for (const std::string& message : gathered.messages) cut_.take_in(message, now, next);
   Time until = kNever;
   quiescent_ = true;
   for (const ranks::Notice& n : gathered.notices) {
@@ -62,7 +62,7 @@ std::vector<stats::HostReport::Rank> gather_hosts(ranks::Group& group, stats::Ho
   const ranks::GroupProfile& profile = group.profile();
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) == 0) own.host = name.data();
-  own.letters = profile.letters;
+  own.messages = profile.messages;
   own.bytes = profile.bytes;
   own.seconds_work = profile.work_seconds;
   own.seconds_waiting = std::max(0.0, profile.longest_seconds - profile.work_seconds);
@@ -78,11 +78,11 @@ std::vector<stats::HostReport::Rank> gather_hosts(ranks::Group& group, stats::Ho
 }
 
 void check_same(ranks::Group& group, const std::string& what) {
-  const std::vector<std::string> letters(group.size(), what);
-  const ranks::Gathered gathered = group.exchange({ranks::Topic::kHello}, letters);
+  const std::vector<std::string> messages(group.size(), what);
+  const ranks::Gathered gathered = group.exchange({ranks::Topic::kHello}, messages);
   for (unsigned r = 0; r < group.size(); ++r) {
-    if (r == group.rank() || gathered.letters[r] == what) continue;
-    std::istringstream mine(what), theirs(gathered.letters[r]);
+    if (r == group.rank() || gathered.messages[r] == what) continue;
+    std::istringstream mine(what), theirs(gathered.messages[r]);
     std::string own, other;
     while (std::getline(mine, own) && std::getline(theirs, other) && own == other) continue;
     throw UserError(fmt::format("ranks {} and {} do not simulate the same: \"{}\" and \"{}\"",

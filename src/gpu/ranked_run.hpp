@@ -40,7 +40,7 @@ class RankedRun final : public sim::Border {
   /// Each rank's text, for the first; nothing for others.
   [[nodiscard]] std::vector<std::string> gather(std::string mine) { return group_->gather(std::move(mine)); }
   [[nodiscard]] std::uint64_t sum(std::uint64_t mine) { return group_->sum(mine); }
-  [[nodiscard]] std::uint64_t meetings() const { return meetings_; }
+  [[nodiscard]] std::uint64_t synchronisations() const { return synchronisations_; }
 
  private:
   void join_distances();
@@ -50,7 +50,7 @@ class RankedRun final : public sim::Border {
   std::function<bool()> asked_;
   sim::Cut cut_;
   bool quiescent_ = false, stop_ = false;
-  std::uint64_t meetings_ = 0;
+  std::uint64_t synchronisations_ = 0;
 };
 
 /// What each rank's host did, at the end, for the first rank. `own`: what the group does not know.

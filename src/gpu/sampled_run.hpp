@@ -25,7 +25,7 @@ namespace lockstep::gpu {
 /// before CTAs of a long kernel are timed again, the latest of those that were left out: what lies further
 /// back is not even read.
 ///
-/// What is timed depends on what was measured up to the last cut; answers, stops and results are at cuts
+/// What is timed depends on what was measured up to the last cut; choices, stops and results are at cuts
 /// (Controller), so that neither threads nor windows change it.
 class SampledRun final : public core::LaunchChooser {
  public:
@@ -45,7 +45,7 @@ class SampledRun final : public core::LaunchChooser {
   /// A kernel's result, before it goes into the report as number `index`.
   void close(const KernelLedger::Finished& kernel, stats::KernelResult& result, std::size_t index,
              stats::KernelCounters& unattributed);
-  /// The end: launches that were not timed get what is predicted of them by all that were.
+  /// At the end: launches that were not timed get predictions from all that were.
   void complete(stats::RunReport& report) const;
 
  private:

@@ -255,7 +255,7 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
     own.devices = static_cast<std::uint64_t>(
         std::count(map.of_node.begin(), map.of_node.begin() + system.devices(), map.here));
     own.threads = result.host.threads;
-    own.meetings = ranks->meetings();
+    own.synchronisations = ranks->synchronisations();
     own.cpu_seconds = result.host.cpu_seconds;
     own.peak_rss_bytes = result.host.peak_rss_bytes;
     result.host.ranks = gather_hosts(*options.group, std::move(own));

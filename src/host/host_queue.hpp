@@ -101,13 +101,13 @@ class HostQueue {
   void open() { open_ = true; }
   void append(const std::vector<HostCommand>& commands, Until until);
   void close() { open_ = false; }
-  /// What follows must be known now.
+  /// Whether the commands that follow must be known now.
   [[nodiscard]] bool at_end() const {
     return open_ && next_ == commands_.size() && copies_out_ == 0 && (until_ == Until::kTaken || out_ == 0);
   }
 
   /// Before the run: edges of the time base in a second, in thousands, for HostCommand::busy_ns. 1 GHz unless
-  /// told otherwise.
+  /// set.
   void set_time_base(std::uint64_t khz) { time_of_ns_ = sim::ClockRatio(kNanosecondsKhz, khz); }
 
   /// From here on `now` is the time; never less than before.
@@ -143,7 +143,7 @@ class HostQueue {
   /// When the host's last wait ended: no call is made before it any more.
   [[nodiscard]] Time host_time() const { return host_time_; }
 
-  /// Of the thread that has called last: when its last call or wait ended, a plain copy's among them.
+  /// When the last call or wait of the thread that called last ended, plain copies included.
   [[nodiscard]] Time caller_time() const { return gated_ && gate_ > call_time() ? gate_ : call_time(); }
 
   [[nodiscard]] bool done() const {

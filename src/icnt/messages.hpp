@@ -9,18 +9,18 @@
 namespace lockstep::icnt {
 
 enum class AccessKind : std::uint8_t {
-  kLoad,         // data, answered sector by sector as they become available
-  kStore,        // answered with one acknowledgement when the L2 has taken it
-  kAtomic,       // done at L2, answered with the old values
+  kLoad,         // data; the reply comes sector by sector as they become available
+  kStore,        // one acknowledgement when the L2 has taken it
+  kAtomic,       // done at L2, the reply has the old values
   kReduction,    // done at L2, acknowledged like a store
-  kInstruction,  // instruction fetch, answered like a load
-  kConstant,     // constant cache fill, answered like a load
+  kInstruction,  // instruction fetch, otherwise like a load
+  kConstant,     // constant cache fill, otherwise like a load
   kCopy,         // write of the copy engine (whole sectors), to DRAM as well; acknowledged by the L2
-  kCopyRead,     // read of the copy engine, answered like a load
+  kCopyRead,     // read of the copy engine, otherwise like a load
   kEvict,        // likewise, of a whole line that leaves the L2 with it: its page moves to the host
   kDiscard,      // a line leaves the L2, changed or not; acknowledged
   // From here on rare.
-  kAwait,  // a look at a word whose signals a warp awaits; done at the line's home, answered like a load
+  kAwait,  // a poll of a word whose signals a warp awaits; done at the line's home, otherwise like a load
   // Lines of managed pages on the host. Their slice only passes them on, to `reply_to`. Those of pages on
   // another device go to the peer port instead, which is asked and replies with the same kinds.
   kRemoteRead,    // SM to host link
@@ -82,33 +82,33 @@ struct Request {
   bool signals = false;  // a write for whose words others may wait
   LineLock lock = LineLock::kNone;
   bool signals_twice = false;            // a store that counts for one before it, too, which came elsewhere
-  bool again = false;                    // of a look: the word lacks signals
+  bool again = false;                    // of a poll: the word lacks signals
   bool missed = false;                   // of a read: not all was in the slice; set there
   std::array<std::uint32_t, 4> bytes{};  // stores, and whatever signals: written bytes of each sector, bit
                                          // per byte
 
-  // For a look, which writes nothing: its word, and how many signals that must have had.
+  // For a poll, which writes nothing: its word, and how many signals that must have had.
   void set_awaited(Address word, std::uint32_t count) {
     bytes[0] = static_cast<std::uint32_t>(word - line);
     bytes[1] = count;
   }
   [[nodiscard]] Address awaited_word() const { return line + bytes[0]; }
   [[nodiscard]] std::uint32_t awaited_signals() const { return bytes[1]; }
-  /// Likewise: such looks have come at a steady rate, `looks` of them in `core_cycles`. So the reply can wait
-  /// until the word has had its signals (mem::ParkedLooks).
-  void set_rate(std::uint32_t core_cycles, std::uint32_t looks) {
+  /// Likewise: such polls have come at a steady rate, `polls` of them in `core_cycles`. So the reply can wait
+  /// until the word has had its signals (mem::ParkedPolls).
+  void set_rate(std::uint32_t core_cycles, std::uint32_t polls) {
     bytes[2] = core_cycles;
-    bytes[3] = looks;
+    bytes[3] = polls;
   }
   [[nodiscard]] bool may_park() const { return bytes[3] > 0; }
-  /// Likewise: it is answered when the word has had its signals, and is no access. Who asks counts looks.
+  /// Likewise: the reply comes when the word has had its signals; it is no access. The sender counts polls.
   void set_watch() { set_rate(0, 1); }
   [[nodiscard]] bool is_watch() const { return bytes[2] == 0 && bytes[3] > 0; }
-  /// Likewise: it also stands for `looks` before it that were not sent.
-  void set_looks_before(std::uint32_t looks) { set_rate(looks, 0); }
-  [[nodiscard]] std::uint32_t looks_before() const { return bytes[3] > 0 ? 0 : bytes[2]; }
+  /// Likewise: it also stands for `polls` before it that were not sent.
+  void set_polls_before(std::uint32_t polls) { set_rate(polls, 0); }
+  [[nodiscard]] std::uint32_t polls_before() const { return bytes[3] > 0 ? 0 : bytes[2]; }
   [[nodiscard]] std::uint32_t rate_cycles() const { return bytes[2]; }
-  [[nodiscard]] std::uint32_t rate_looks() const { return bytes[3]; }
+  [[nodiscard]] std::uint32_t rate_polls() const { return bytes[3]; }
 };
 
 /// From an L2 slice. Loads may get several replies, disjoint in `sectors`; stores and reductions exactly one
@@ -119,7 +119,7 @@ struct Reply {
   AccessKind kind = AccessKind::kLoad;
   SectorMask sectors = 0;
   std::uint8_t kernel = 0;
-  bool again : 1 = false;   // to a look: the word lacks signals
+  bool again : 1 = false;   // to a poll: the word lacks signals
   bool missed : 1 = false;  // to a read: not all of it was in the slice that was asked
   bool silent : 1 = false;  // to a watch: not counted
 };

@@ -1,4 +1,4 @@
-// An end of links that is no device: a NIC, a host.
+// An end of links that is not a device: a NIC, a host.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 
 namespace lockstep::link {
 
-/// Of a kind of link, all in bytes.
+/// Framing of a kind of link, all in bytes.
 struct FramingBytes {
   std::uint32_t packet = 256;  // of data under one header, where data follow each other: copies
   std::uint32_t header = 16;   // of a packet: a request, a reply with data

@@ -8,13 +8,13 @@
 
 namespace lockstep::link {
 
-inline constexpr std::uint16_t kMostDevices = 64;  // of Message::targets
+inline constexpr std::uint16_t kMaxDevices = 64;  // of Message::targets
 
 /// An access to a line of another device's memory, or the reply to one. Ends are devices, hosts and NICs, by
 /// the numbers of their nodes (config::SystemConfig).
 struct Message {
-  /// Of a reply: line, kind and sectors of what comes back. `tag` is the asking device's own handle in both
-  /// directions; reply_to and kernel mean nothing outside of a device.
+  /// In a reply: line, kind and sectors of what is returned. `tag` is the requesting device's own handle in
+  /// both directions; reply_to and kernel mean nothing outside of a device.
   icnt::Request access;
   std::uint16_t from = 0, to = 0;
   bool is_reply = false;

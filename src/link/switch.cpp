@@ -40,11 +40,11 @@ void Switch::take(std::uint32_t from, const Message& message) {
 
 void Switch::copy(std::uint32_t from, const Message& request) {
   Asked asked{request, request.access.sectors, {}};
-  for (std::uint16_t device = 0; device < kMostDevices; ++device)
+  for (std::uint16_t device = 0; device < kMaxDevices; ++device)
     if ((request.targets >> device & 1) != 0) asked.awaited[device] = request.access.sectors;
   Message message = request;
   message.access.tag = asked_.add(asked);
-  for (std::uint16_t device = 0; device < kMostDevices; ++device) {
+  for (std::uint16_t device = 0; device < kMaxDevices; ++device) {
     if (asked.awaited[device] == 0) continue;
     const std::uint32_t wire = wire_to_[device];
     message.to = device;

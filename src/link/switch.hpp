@@ -10,7 +10,7 @@
 #include "link/wire.hpp"
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
-#include "util/slot_table.hpp"
+#include "util/request_table.hpp"
 
 namespace lockstep::link {
 
@@ -46,8 +46,8 @@ class Switch final : public sim::Domain {
   /// A multicast request whose replies are awaited.
   struct Asked {
     Message request;
-    SectorMask left = 0;                                // not answered yet
-    std::array<SectorMask, kMostDevices> awaited = {};  // by device
+    SectorMask left = 0;                               // not answered yet
+    std::array<SectorMask, kMaxDevices> awaited = {};  // by device
   };
   void tick(Cycle now);
   void take(std::uint32_t from, const Message& message);
@@ -61,7 +61,7 @@ class Switch final : public sim::Domain {
   std::vector<Wire> wires_;
   std::vector<std::uint32_t> wire_to_;
   std::vector<Framing> framing_;
-  SlotTable<Asked> asked_;
+  RequestTable<Asked> asked_;
 };
 
 }  // namespace lockstep::link

@@ -78,9 +78,9 @@ void Builder::bulk_copy(const Instruction& i) {
 void Builder::mbarrier(const Instruction& i) {
   const bool tests = i.has(Mod::kTestWait) || i.has(Mod::kTryWait);
   const bool arrives = i.has(Mod::kArrive) || i.has(Mod::kArriveDrop);
-  const bool answers = tests || arrives || i.has(Mod::kPendingCount);
+  const bool has_result = tests || arrives || i.has(Mod::kPendingCount);
   std::vector<std::uint8_t> sources;
-  for (std::size_t o = answers ? 1 : 0; o < i.operands.size(); ++o)
+  for (std::size_t o = has_result ? 1 : 0; o < i.operands.size(); ++o)
     for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);
   if (arrives && i.form.space() == ptx::Space::kSharedCluster)
     remark("mbarrier.arrive.shared::cluster: a CTA does not wait for arrivals of others");

@@ -32,7 +32,7 @@ class Emitter {
   [[nodiscard]] Mark mark() const;
   void back_to(const Mark& mark);
 
-  /// Registers of the operand; empty when it is no register.
+  /// Registers of the operand; empty when it is not a register.
   [[nodiscard]] std::vector<std::uint8_t> places(const ptx::Operand& operand) const;
   /// The first of them, or kNoRegister.
   [[nodiscard]] std::uint8_t place(const ptx::Operand& operand) const;

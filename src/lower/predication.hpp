@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kMaxPredicated = 8, kMaxUniform = 6, kMaxWithLoad
 /// A function without its short branches, instruction by instruction.
 struct Predicated {
   ptx::Function function;
-  std::vector<bool> gone;      // a branch that is no instruction any more
+  std::vector<bool> gone;      // a branch that is no longer an instruction
   std::vector<bool> optional;  // not executed by a warp of whose lanes none comes there; else as the others
 };
 

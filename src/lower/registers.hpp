@@ -53,7 +53,7 @@ class RegisterAssignment {
   [[nodiscard]] ptx::RegisterId root(ptx::RegisterId id) const;
   /// How many 32-bit registers are in use at once at most, and so the highest number + 1.
   [[nodiscard]] unsigned used() const { return used_; }
-  /// The move at `instruction` is no instruction: both sides share a register.
+  /// The move at `instruction` is not an instruction: both sides share a register.
   [[nodiscard]] bool folded(std::uint32_t instruction) const { return folded_[instruction]; }
   /// It has no register: see constants.hpp.
   [[nodiscard]] bool constant(ptx::RegisterId id) const { return constant_[id]; }

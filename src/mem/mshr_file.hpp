@@ -32,12 +32,12 @@ class MshrFile {
   [[nodiscard]] bool room_to_merge(std::uint16_t mshr, bool far) const {
     return entries_[mshr].waiters < merges_[far];
   }
-  [[nodiscard]] Slot slot(std::uint16_t mshr) const { return entries_[mshr].slot; }
+  [[nodiscard]] LineIndex index(std::uint16_t mshr) const { return entries_[mshr].index; }
 
-  [[nodiscard]] std::uint16_t allocate(Slot slot) {
+  [[nodiscard]] std::uint16_t allocate(LineIndex index) {
     const std::uint16_t mshr = free_.back();
     free_.pop_back();
-    entries_[mshr] = {slot, kEnd, kEnd, 0};
+    entries_[mshr] = {index, kEnd, kEnd, 0};
     return mshr;
   }
   void release(std::uint16_t mshr) { free_.push_back(mshr); }
@@ -82,12 +82,12 @@ class MshrFile {
     }
   }
 
-  /// f(mshr, slot, waiting requests) for every line in flight, for the deadlock report.
+  /// f(mshr, index, waiting requests) for every line in flight, for the deadlock report.
   template <class F>
   void for_each(const TagArray& tags, F&& f) const {
     for (std::size_t i = 0; i < entries_.size(); ++i)
-      if (tags[entries_[i].slot].mshr == i && entries_[i].waiters > 0)
-        f(static_cast<std::uint16_t>(i), entries_[i].slot, entries_[i].waiters);
+      if (tags[entries_[i].index].mshr == i && entries_[i].waiters > 0)
+        f(static_cast<std::uint16_t>(i), entries_[i].index, entries_[i].waiters);
   }
 
   template <class A>
@@ -98,7 +98,7 @@ class MshrFile {
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
   struct Entry {
-    Slot slot = 0;
+    LineIndex index = 0;
     std::uint32_t head = kEnd, tail = kEnd, waiters = 0;
   };
   struct Node {

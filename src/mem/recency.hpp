@@ -7,8 +7,8 @@
 namespace lockstep::mem {
 
 /// Index of a line's place in the slice: set * ways + way.
-using Slot = std::uint32_t;
-inline constexpr Slot kNoSlot = 0xffffffff;
+using LineIndex = std::uint32_t;
+inline constexpr LineIndex kNoLine = 0xffffffff;
 
 /// A word for each place. 0: unused; kLeavesFirst: its line leaves before all others of its set; from
 /// kFirstUse on it is the policy's own. kInFlight may be set beside any of them.
@@ -17,17 +17,17 @@ inline constexpr std::uint32_t kLeavesFirst = 1, kFirstUse = 2, kInFlight = 0x80
 
 /// The ways of a set.
 struct SetPlaces {
-  Slot begin = 0;
+  LineIndex begin = 0;
   std::uint32_t ways = 0;
 };
 
-/// The place that goes whatever the policy: an unused one, else one that leaves first; kNoSlot. may(slot):
+/// The place that goes whatever the policy: an unused one, else one that leaves first; kNoLine. may(index):
 /// whether it is in question.
 template <class May>
-[[nodiscard]] Slot place_before_policy(const RecencyWords& words, SetPlaces set, May&& may) {
-  Slot found = kNoSlot;
+[[nodiscard]] LineIndex place_before_policy(const RecencyWords& words, SetPlaces set, May&& may) {
+  LineIndex found = kNoLine;
   std::uint32_t least = kFirstUse;
-  for (Slot s = set.begin; s < set.begin + set.ways; ++s) {
+  for (LineIndex s = set.begin; s < set.begin + set.ways; ++s) {
     const std::uint32_t word = words[s] & ~kInFlight;
     if (word >= least || !may(s)) continue;
     least = word;

@@ -2,9 +2,9 @@
 // of the two lists here, and its name in the configuration (config::L2Replacement).
 //
 // A policy has
-//   touch(words, set, slot)   the line there is used;
-//   insert(words, set, slot)  a line is put there, which counts as a use;
-//   choose(words, set, may)   the slot to replace, among those with may(slot); kNoSlot if there are none.
+//   touch(words, set, index)   the line there is used;
+//   insert(words, set, index)  a line is put there, which counts as a use;
+//   choose(words, set, may)    the line to replace, among those with may(index); kNoLine if there are none.
 //                             An unused place goes first, then one with kLeavesFirst. It changes nothing:
 //                             it chooses the same place until the next touch() or insert().
 // and state of its own, if it needs any beside the words.

@@ -7,27 +7,27 @@
 namespace lockstep::mem {
 
 /// Chooses among the candidates with equal probability, by a hash of the set and of the number of lines that
-/// the slice has allocated so far. A request that has to wait therefore chooses the same slot again, however
+/// the slice has allocated so far. A request that has to wait therefore chooses the same index again, however
 /// often it retries.
 class HashedRandomReplacement {
  public:
-  void touch(RecencyWords& words, SetPlaces, Slot slot) const {
-    words[slot] = (words[slot] & kInFlight) | kFirstUse;
+  void touch(RecencyWords& words, SetPlaces, LineIndex index) const {
+    words[index] = (words[index] & kInFlight) | kFirstUse;
   }
-  void insert(RecencyWords& words, SetPlaces set, Slot slot) {
+  void insert(RecencyWords& words, SetPlaces set, LineIndex index) {
     ++taken_;
-    touch(words, set, slot);
+    touch(words, set, index);
   }
 
   template <class May>
-  [[nodiscard]] Slot choose(const RecencyWords& words, SetPlaces set, May&& may) const {
-    if (const Slot slot = place_before_policy(words, set, may); slot != kNoSlot) return slot;
-    const Slot end = set.begin + set.ways;
+  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+    if (const LineIndex index = place_before_policy(words, set, may); index != kNoLine) return index;
+    const LineIndex end = set.begin + set.ways;
     std::uint32_t candidates = 0;
-    for (Slot s = set.begin; s < end; ++s) candidates += may(s);
-    if (candidates == 0) return kNoSlot;
+    for (LineIndex s = set.begin; s < end; ++s) candidates += may(s);
+    if (candidates == 0) return kNoLine;
     std::uint32_t skip = mix_below(taken_ << 32 | set.begin, candidates);
-    for (Slot s = set.begin;; ++s)
+    for (LineIndex s = set.begin;; ++s)
       if (may(s) && skip-- == 0) return s;
   }
 

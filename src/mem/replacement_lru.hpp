@@ -13,17 +13,17 @@ class LruReplacement {
   /// `uses`: how many are distinguished before their numbers wrap around.
   explicit LruReplacement(std::uint32_t uses = kInFlight - 1) : last_use_(uses) {}
 
-  void touch(RecencyWords& words, SetPlaces set, Slot slot) {
+  void touch(RecencyWords& words, SetPlaces set, LineIndex index) {
     if (clock_ == last_use_) renumber(words, set.ways);
-    words[slot] = (words[slot] & kInFlight) | clock_++;
+    words[index] = (words[index] & kInFlight) | clock_++;
   }
-  void insert(RecencyWords& words, SetPlaces set, Slot slot) { touch(words, set, slot); }
+  void insert(RecencyWords& words, SetPlaces set, LineIndex index) { touch(words, set, index); }
 
   template <class May>
-  [[nodiscard]] Slot choose(const RecencyWords& words, SetPlaces set, May&& may) const {
-    Slot best = kNoSlot;
+  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+    LineIndex best = kNoLine;
     std::uint32_t oldest = kInFlight;
-    for (Slot s = set.begin; s < set.begin + set.ways; ++s) {
+    for (LineIndex s = set.begin; s < set.begin + set.ways; ++s) {
       const std::uint32_t word = words[s] & ~kInFlight;
       if (word >= oldest || !may(s)) continue;
       oldest = word;
@@ -40,11 +40,12 @@ class LruReplacement {
  private:
   /// The numbers of use have run out: they begin again, each set keeping its order.
   void renumber(RecencyWords& words, std::uint32_t ways) {
-    std::vector<Slot> order(ways);
-    for (Slot begin = 0; begin < words.size(); begin += ways) {
+    std::vector<LineIndex> order(ways);
+    for (LineIndex begin = 0; begin < words.size(); begin += ways) {
       for (std::uint32_t w = 0; w < ways; ++w) order[w] = begin + w;
-      std::stable_sort(order.begin(), order.end(),
-                       [&](Slot a, Slot b) { return (words[a] & ~kInFlight) < (words[b] & ~kInFlight); });
+      std::stable_sort(order.begin(), order.end(), [&](LineIndex a, LineIndex b) {
+        return (words[a] & ~kInFlight) < (words[b] & ~kInFlight);
+      });
       for (std::uint32_t w = 0; w < ways; ++w) {
         std::uint32_t& word = words[order[w]];
         if ((word & ~kInFlight) >= kFirstUse) word = (word & kInFlight) | (kFirstUse + w);

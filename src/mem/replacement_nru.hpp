@@ -10,24 +10,24 @@ namespace lockstep::mem {
 /// where all have it.
 class NruReplacement {
  public:
-  void touch(RecencyWords& words, SetPlaces set, Slot slot) const {
-    words[slot] = (words[slot] & kInFlight) | kReferenced;
-    const Slot end = set.begin + set.ways;
-    for (Slot s = set.begin; s < end; ++s)
+  void touch(RecencyWords& words, SetPlaces set, LineIndex index) const {
+    words[index] = (words[index] & kInFlight) | kReferenced;
+    const LineIndex end = set.begin + set.ways;
+    for (LineIndex s = set.begin; s < end; ++s)
       if ((words[s] & ~kInFlight) != kReferenced) return;
-    for (Slot s = set.begin; s < end; ++s)
-      if (s != slot) words[s] = (words[s] & kInFlight) | kFirstUse;
+    for (LineIndex s = set.begin; s < end; ++s)
+      if (s != index) words[s] = (words[s] & kInFlight) | kFirstUse;
   }
-  void insert(RecencyWords& words, SetPlaces set, Slot slot) const { touch(words, set, slot); }
+  void insert(RecencyWords& words, SetPlaces set, LineIndex index) const { touch(words, set, index); }
 
   template <class May>
-  [[nodiscard]] Slot choose(const RecencyWords& words, SetPlaces set, May&& may) const {
-    if (const Slot slot = place_before_policy(words, set, may); slot != kNoSlot) return slot;
-    Slot first = kNoSlot;
-    for (Slot s = set.begin; s < set.begin + set.ways; ++s) {
+  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+    if (const LineIndex index = place_before_policy(words, set, may); index != kNoLine) return index;
+    LineIndex first = kNoLine;
+    for (LineIndex s = set.begin; s < set.begin + set.ways; ++s) {
       if (!may(s)) continue;
       if ((words[s] & ~kInFlight) != kReferenced) return s;
-      if (first == kNoSlot) first = s;
+      if (first == kNoLine) first = s;
     }
     return first;
   }

@@ -12,7 +12,7 @@
 
 namespace lockstep::mem {
 
-/// At the point of coherence: in the slice that is the line's home. Only writes that signal and looks of
+/// At the point of coherence: in the slice that is the line's home. Only writes that signal and polls of
 /// those that wait get here, so a map is fast enough.
 class SignalCounts {
  public:
@@ -24,12 +24,12 @@ class SignalCounts {
       for (unsigned word = 0; word < kSectorBytes / 4; ++word)
         if (write.bytes[s] >> 4 * word & 0xf) counts[s * kSectorBytes / 4 + word] += signals;
   }
-  /// Whether the word that `look` is about still lacks signals. Counts are modulo 2^32.
-  [[nodiscard]] bool lacks(const icnt::Request& look) const {
-    const auto found = lines_.find(look.line);
+  /// Whether the word that `poll` is about still lacks signals. Counts are modulo 2^32.
+  [[nodiscard]] bool lacks(const icnt::Request& poll) const {
+    const auto found = lines_.find(poll.line);
     const std::uint32_t had =
-        found == lines_.end() ? 0 : found->second[(look.awaited_word() - look.line) / 4 % kWords];
-    return static_cast<std::int32_t>(look.awaited_signals() - had) > 0;
+        found == lines_.end() ? 0 : found->second[(poll.awaited_word() - poll.line) / 4 % kWords];
+    return static_cast<std::int32_t>(poll.awaited_signals() - had) > 0;
   }
 
   template <class A>

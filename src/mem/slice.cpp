@@ -124,45 +124,45 @@ bool Slice::serve_any(Latch& latch, Origin origin, Cycle now) {
 bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
   const icnt::Request& r = latch.request;
   const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
-  std::optional<Slot> slot = tags_.find(set, r.line);
-  if (is_fetch(r.kind) && code_resident_ && !far && !slot) {
-    slot = place_line(latch, set, false, now);
-    if (!slot) return false;
-    tags_[*slot].valid = r.sectors;
+  std::optional<LineIndex> index = tags_.find(set, r.line);
+  if (is_fetch(r.kind) && code_resident_ && !far && !index) {
+    index = place_line(latch, set, false, now);
+    if (!index) return false;
+    tags_[*index].valid = r.sectors;
   }
-  const SectorMask valid = slot ? tags_[*slot].valid : 0, pending = slot ? tags_[*slot].pending : 0;
+  const SectorMask valid = index ? tags_[*index].valid : 0, pending = index ? tags_[*index].pending : 0;
   const auto hit = static_cast<SectorMask>(r.sectors & valid);
   const auto merged = static_cast<SectorMask>(r.sectors & pending & ~valid);
   const auto missed = static_cast<SectorMask>(r.sectors & ~(valid | pending));
-  const bool line_there = slot.has_value();
+  const bool line_there = index.has_value();
 
   if (merged | missed) {
-    if (!await(latch, origin, far, slot, set, merged, missed, now)) return false;
+    if (!await(latch, origin, far, index, set, merged, missed, now)) return false;
   } else {
-    if (!icnt::is_read(r.kind) && !make_room_to_dirty(latch, slot, set, now)) return false;
-    if (!r.evict_first) tags_.touch(*slot);
+    if (!icnt::is_read(r.kind) && !make_room_to_dirty(latch, index, set, now)) return false;
+    if (!r.evict_first) tags_.touch(*index);
   }
   // What the other half is asked for is counted there.
   count_lookup(counters_->mem[r.kernel], r, origin == kNear,
                {hit, merged, far ? SectorMask{0} : missed, line_there});
   if (icnt::is_read(r.kind)) {
     if (hit) {
-      if (origin == kFar) tags_[*slot].copied = static_cast<SectorMask>(tags_[*slot].copied | hit);
+      if (origin == kFar) tags_[*index].copied = static_cast<SectorMask>(tags_[*index].copied | hit);
       reply(r, hit, origin, now);
     }
-    if (r.kind == AccessKind::kEvict) drop(*slot, r.kernel, now);
+    if (r.kind == AccessKind::kEvict) drop(*index, r.kernel, now);
   } else if (!(merged | missed)) {
-    operate(r, *slot, origin, now);
+    operate(r, *index, origin, now);
   }
   return true;
 }
 
 /// Enters a read or atomic that lacks sectors among the line's waiting requests, and fetches what is
 /// not being fetched yet. Changes nothing unless all resources that it needs are free.
-bool Slice::await(Latch& latch, Origin origin, bool far, std::optional<Slot>& slot, std::uint32_t set,
+bool Slice::await(Latch& latch, Origin origin, bool far, std::optional<LineIndex>& index, std::uint32_t set,
                   SectorMask merged, SectorMask missed, Cycle now) {
   const icnt::Request& r = latch.request;
-  const std::uint16_t mshr = slot ? tags_[*slot].mshr : kNoMshr;
+  const std::uint16_t mshr = index ? tags_[*index].mshr : kNoMshr;
   const bool none_left = mshrs_.full() || (far && far_in_flight_ >= far_mshrs_);
   if (mshr == kNoMshr ? none_left : !mshrs_.room_to_merge(mshr, far)) {
     latch.stall = Stall::kFill;
@@ -172,34 +172,34 @@ bool Slice::await(Latch& latch, Origin origin, bool far, std::optional<Slot>& sl
     latch.stall = Stall::kFarPort;
     return false;
   }
-  if (slot && !r.evict_first) tags_.touch(*slot);
-  if (!slot) slot = place_line(latch, set, far, now);
-  if (!slot) return false;
+  if (index && !r.evict_first) tags_.touch(*index);
+  if (!index) index = place_line(latch, set, far, now);
+  if (!index) return false;
   if (mshr == kNoMshr) {
-    tags_.set_mshr(*slot, mshrs_.allocate(*slot));
+    tags_.set_mshr(*index, mshrs_.allocate(*index));
     if (far) ++far_in_flight_;
   }
-  if (missed) fetch(r, *slot, missed, now);
+  if (missed) fetch(r, *index, missed, now);
   latch.request.missed = true;
-  mshrs_.wait(tags_[*slot].mshr, {r, static_cast<SectorMask>(merged | missed), origin == kFar});
+  mshrs_.wait(tags_[*index].mshr, {r, static_cast<SectorMask>(merged | missed), origin == kFar});
   return true;
 }
 
 bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
   const icnt::Request& r = latch.request;
   const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
-  std::optional<Slot> slot = tags_.find(set, r.line);
-  const bool line_there = slot.has_value();
+  std::optional<LineIndex> index = tags_.find(set, r.line);
+  const bool line_there = index.has_value();
   // First, as a request that has taken a place must not be held up; what is written back now leaves clean.
-  if (!make_room_to_dirty(latch, slot, set, now)) return false;
-  if (slot && !r.evict_first) tags_.touch(*slot);
-  if (!slot) slot = place_line(latch, set, false, now);
-  if (!slot) return false;
-  Line& line = tags_[*slot];
+  if (!make_room_to_dirty(latch, index, set, now)) return false;
+  if (index && !r.evict_first) tags_.touch(*index);
+  if (!index) index = place_line(latch, set, false, now);
+  if (!index) return false;
+  Line& line = tags_[*index];
   const auto there = static_cast<SectorMask>(r.sectors & (line.valid | line.pending | line.dirty_sectors()));
   for (unsigned s = 0; s < kSectorsPerLine; ++s) {
     if (!(r.sectors >> s & 1)) continue;
-    tags_.mark_dirty(*slot, s, r.bytes[s]);
+    tags_.mark_dirty(*index, s, r.bytes[s]);
     if (line.dirty[s] == kAllBytes) line.valid = static_cast<SectorMask>(line.valid | 1u << s);
   }
   count_lookup(counters_->mem[r.kernel], r, origin == kNear,
@@ -209,24 +209,24 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
   return true;
 }
 
-std::optional<Slot> Slice::place_line(Latch& latch, std::uint32_t set, bool far, Cycle now) {
+std::optional<LineIndex> Slice::place_line(Latch& latch, std::uint32_t set, bool far, Cycle now) {
   const icnt::Request& r = latch.request;
   if (!parked_.empty()) keep_awaited_lines(set);
-  const std::optional<Slot> slot = tags_.victim(set, far, far_ways_);
-  if (!slot) {
+  const std::optional<LineIndex> index = tags_.victim(set, far, far_ways_);
+  if (!index) {
     latch.stall = Stall::kFill;
     return std::nullopt;
   }
-  if (tags_.in_use(*slot) && !write_back(*slot, r.kernel, now)) {
+  if (tags_.in_use(*index) && !write_back(*index, r.kernel, now)) {
     latch.stall = Stall::kWrite;
     return std::nullopt;
   }
-  tags_.insert(*slot, r.line, far, r.evict_first);
-  return slot;
+  tags_.insert(*index, r.line, far, r.evict_first);
+  return index;
 }
 
-void Slice::fetch(const icnt::Request& r, Slot slot, SectorMask missed, Cycle now) {
-  Line& line = tags_[slot];
+void Slice::fetch(const icnt::Request& r, LineIndex index, SectorMask missed, Cycle now) {
+  Line& line = tags_[index];
   if (line.far) {
     icnt::Request ask = r;
     ask.tag = line.mshr;
@@ -245,8 +245,8 @@ void Slice::fetch(const icnt::Request& r, Slot slot, SectorMask missed, Cycle no
 }
 
 void Slice::fill(Cycle now, std::uint16_t mshr, SectorMask sectors) {
-  const Slot slot = mshrs_.slot(mshr);
-  Line& line = tags_[slot];
+  const LineIndex index = mshrs_.index(mshr);
+  Line& line = tags_[index];
   line.valid = static_cast<SectorMask>(line.valid | sectors);
   line.pending = static_cast<SectorMask>(line.pending & ~sectors);
   mshrs_.serve(mshr, sectors, [&](const icnt::Request& r, SectorMask got, bool complete, bool from_far) {
@@ -256,16 +256,16 @@ void Slice::fill(Cycle now, std::uint16_t mshr, SectorMask sectors) {
       line.far ? pass_on(r, got, origin, now) : reply(r, got, origin, now);
     } else if (complete) {
       // A fill cannot wait: without room the set has one dirty line too many until its next write.
-      if (!tags_.is_dirty(slot))
+      if (!tags_.is_dirty(index))
         (void)write_back_excess(tags_.set_of(map_->local_line(r.line)), r.kernel, now);
-      operate(r, slot, origin, now);
+      operate(r, index, origin, now);
     }
   });
   if (!line.pending) {
     mshrs_.release(mshr);
-    tags_.set_mshr(slot, kNoMshr);
+    tags_.set_mshr(index, kNoMshr);
     if (line.far) --far_in_flight_;
-    if (line.leaving) tags_.remove(slot);
+    if (line.leaving) tags_.remove(index);
   }
   next_ = std::min(next_, now);
 }
@@ -277,15 +277,15 @@ void Slice::write_room(Cycle at) {
 
 /// The atomic unit takes a sector's worth of 32-bit operations every atomic_interval, one request after the
 /// other.
-void Slice::operate(const icnt::Request& r, Slot slot, Origin origin, Cycle now) {
+void Slice::operate(const icnt::Request& r, LineIndex index, Origin origin, Cycle now) {
   for (unsigned s = 0; s < kSectorsPerLine; ++s)
-    if (r.sectors >> s & 1) tags_.mark_dirty(slot, s, kAllBytes);
+    if (r.sectors >> s & 1) tags_.mark_dirty(index, s, kAllBytes);
   const std::uint32_t passes =
       std::max(bit_count(r.sectors), (r.operations + kLanesOfAtomicUnit - 1) / kLanesOfAtomicUnit);
   atomic_free_ = std::max(atomic_free_, now) + Cycle{passes} * atomic_interval_;
   atomic_pipe_.push(
       {atomic_free_ + latency_, {r.line, r.tag, r.kind, r.sectors, r.kernel}, r.reply_to, origin});
-  drop_copies(tags_[slot], r.sectors, r.kernel, now);
+  drop_copies(tags_[index], r.sectors, r.kernel, now);
 }
 
 void Slice::reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {

@@ -13,7 +13,7 @@
 #include "mem/controller.hpp"
 #include "mem/line_locks.hpp"
 #include "mem/mshr_file.hpp"
-#include "mem/parked_looks.hpp"
+#include "mem/parked_polls.hpp"
 #include "mem/signal_counts.hpp"
 #include "mem/tag_array.hpp"
 #include "mem/touch.hpp"
@@ -155,26 +155,27 @@ class Slice {
 
   // Kernels that wait for each other (slice_signals.cpp).
   [[nodiscard]] bool serve_parked(Cycle now);
-  [[nodiscard]] bool serve_look(Latch& latch, Origin origin, Cycle now);
-  void count_elided(const icnt::Request& look, bool far, std::uint64_t looks);
+  [[nodiscard]] bool serve_poll(Latch& latch, Origin origin, Cycle now);
+  void count_elided(const icnt::Request& poll, bool far, std::uint64_t polls);
   void keep_awaited_lines(std::uint32_t set);
   void dump_parked(std::string& out) const;
   [[nodiscard]] bool serve_special(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_signal(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_read(Latch& latch, Origin origin, bool far, Cycle now);
-  [[nodiscard]] bool await(Latch& latch, Origin origin, bool far, std::optional<Slot>& slot,
+  [[nodiscard]] bool await(Latch& latch, Origin origin, bool far, std::optional<LineIndex>& index,
                            std::uint32_t set, SectorMask merged, SectorMask missed, Cycle now);
   [[nodiscard]] bool serve_discard(const icnt::Request& r, Origin origin, Cycle now);
-  void drop(Slot slot, std::uint8_t kernel, Cycle now);
+  void drop(LineIndex index, std::uint8_t kernel, Cycle now);
   [[nodiscard]] bool serve_store(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_copy(Latch& latch, Origin origin, Cycle now);
-  [[nodiscard]] std::optional<Slot> place_line(Latch& latch, std::uint32_t set, bool far, Cycle now);
-  [[nodiscard]] bool write_back(Slot slot, std::uint8_t kernel, Cycle now);
+  [[nodiscard]] std::optional<LineIndex> place_line(Latch& latch, std::uint32_t set, bool far, Cycle now);
+  [[nodiscard]] bool write_back(LineIndex index, std::uint8_t kernel, Cycle now);
   [[nodiscard]] bool write_back_excess(std::uint32_t set, std::uint8_t kernel, Cycle now);
-  [[nodiscard]] bool make_room_to_dirty(Latch& latch, std::optional<Slot> slot, std::uint32_t set, Cycle now);
-  [[nodiscard]] std::optional<Slot> touched_place(const Touch& t, std::uint32_t set, bool far);
-  void fetch(const icnt::Request& r, Slot slot, SectorMask missed, Cycle now);
-  void operate(const icnt::Request& r, Slot slot, Origin origin, Cycle now);
+  [[nodiscard]] bool make_room_to_dirty(Latch& latch, std::optional<LineIndex> index, std::uint32_t set,
+                                        Cycle now);
+  [[nodiscard]] std::optional<LineIndex> touched_place(const Touch& t, std::uint32_t set, bool far);
+  void fetch(const icnt::Request& r, LineIndex index, SectorMask missed, Cycle now);
+  void operate(const icnt::Request& r, LineIndex index, Origin origin, Cycle now);
   void reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now);
   void pass_on(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now);
 
@@ -213,7 +214,7 @@ class Slice {
   std::uint8_t turn_ = kNear;     // origin that is looked up first
   TagArray tags_;
   SignalCounts signals_;
-  ParkedLooks parked_;
+  ParkedPolls parked_;
   MshrFile mshrs_;
   LineLocks locks_;
   struct Held {

@@ -21,9 +21,9 @@ void Slice::dump(std::string& out) const {
                      static_cast<int>(latch.request.kind), latch.request.line, latch.request.sectors,
                      latch.request.reply_to, kStalls[static_cast<unsigned>(latch.stall)]);
   if (!out_.empty()) fmt::format_to(to, "    reply port: {} credits away\n", out_.credits_out());
-  mshrs_.for_each(tags_, [&](std::uint16_t mshr, Slot slot, std::uint32_t waiters) {
+  mshrs_.for_each(tags_, [&](std::uint16_t mshr, LineIndex index, std::uint32_t waiters) {
     fmt::format_to(to, "    mshr {}: line {:#x}{}, sectors {:#x} to come, {} requests wait\n", mshr,
-                   tags_[slot].address, tags_[slot].far ? " of the other half" : "", tags_[slot].pending,
+                   tags_[index].address, tags_[index].far ? " of the other half" : "", tags_[index].pending,
                    waiters);
   });
   dump_locks(out);

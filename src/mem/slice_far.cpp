@@ -25,7 +25,7 @@ Slice::FarPorts::FarPorts(icnt::Fabric& fabric, std::uint32_t slice)
   for (std::uint32_t i = kForwardedRequests; i-- > 0;) free.push_back(i);
 }
 
-/// Writes, atomics and looks at signals are done at home. A copy kept here is written through.
+/// Writes, atomics and polls of signals are done at home. A copy kept here is written through.
 bool Slice::forward(Latch& latch, Cycle now) {
   const icnt::Request& r = latch.request;
   if (far_->out.full() || far_->free.empty()) {
@@ -53,8 +53,8 @@ void Slice::accept_far_replies(Cycle now) {
   };
   far_->reply_in.tick(now, true, flits, [&](const icnt::Reply& r) {
     if (r.tag == kDropCopy) {
-      const std::optional<Slot> slot = tags_.find(tags_.set_of(map_->local_line(r.line)), r.line);
-      if (slot) tags_[*slot].valid = static_cast<SectorMask>(tags_[*slot].valid & ~r.sectors);
+      const std::optional<LineIndex> index = tags_.find(tags_.set_of(map_->local_line(r.line)), r.line);
+      if (index) tags_[*index].valid = static_cast<SectorMask>(tags_[*index].valid & ~r.sectors);
     } else if (icnt::is_read(r.kind) && r.kind != icnt::AccessKind::kAwait) {
       fill(now, static_cast<std::uint16_t>(r.tag), r.sectors);
     } else {

@@ -7,10 +7,10 @@
 namespace lockstep::mem {
 
 /// Each dirty sector is one masked write; `kernel` is whose request needs the place.
-bool Slice::write_back(Slot slot, std::uint8_t kernel, Cycle now) {
-  const SectorMask dirty = tags_[slot].dirty_sectors();
+bool Slice::write_back(LineIndex index, std::uint8_t kernel, Cycle now) {
+  const SectorMask dirty = tags_[index].dirty_sectors();
   if (!dirty) return true;
-  const DramPlace place = controller_->place(map_->local_line(tags_[slot].address), index_);
+  const DramPlace place = controller_->place(map_->local_line(tags_[index].address), index_);
   if (!controller_->write_room(place)) return false;
   controller_->write(now, place, kernel, dirty);
   counters_->mem[kernel].l2_writebacks += bit_count(dirty);
@@ -24,28 +24,28 @@ bool Slice::serve_copy(Latch& latch, Origin origin, Cycle now) {
   const icnt::Request& r = latch.request;
   const std::uint64_t local = map_->local_line(r.line);
   const std::uint32_t set = tags_.set_of(local);
-  std::optional<Slot> slot = tags_.find(set, r.line);
-  const bool line_there = slot.has_value();
-  if (!line_there) slot = tags_.victim(set, false, far_ways_);
-  latch.stall = slot ? Stall::kWrite : Stall::kFill;
-  if (!slot) return false;
-  if (!line_there && tags_.in_use(*slot)) {
-    if (!write_back(*slot, r.kernel, now)) return false;
-    tags_.mark_clean(*slot, kAllSectors);
+  std::optional<LineIndex> index = tags_.find(set, r.line);
+  const bool line_there = index.has_value();
+  if (!line_there) index = tags_.victim(set, false, far_ways_);
+  latch.stall = index ? Stall::kWrite : Stall::kFill;
+  if (!index) return false;
+  if (!line_there && tags_.in_use(*index)) {
+    if (!write_back(*index, r.kernel, now)) return false;
+    tags_.mark_clean(*index, kAllSectors);
   }
   const DramPlace place = controller_->place(local, index_);
   if (!controller_->write_room(place)) return false;
   if (!line_there) {
-    tags_.insert(*slot, r.line, false, r.evict_first);
+    tags_.insert(*index, r.line, false, r.evict_first);
   } else if (!r.evict_first) {
-    tags_.touch(*slot);
+    tags_.touch(*index);
   }
-  Line& line = tags_[*slot];
+  Line& line = tags_[*index];
   const auto there = static_cast<SectorMask>(r.sectors & (line.valid | line.pending | line.dirty_sectors()));
   count_lookup(counters_->mem[r.kernel], r, origin == kNear,
                {there, 0, static_cast<SectorMask>(r.sectors & ~there), line_there});
   line.valid = static_cast<SectorMask>(line.valid | r.sectors);
-  tags_.mark_clean(*slot, r.sectors);
+  tags_.mark_clean(*index, r.sectors);
   controller_->write(now, place, r.kernel, r.sectors);
   counters_->mem[r.kernel].l2_writebacks += bit_count(r.sectors);
   reply(r, r.sectors, origin, now);
@@ -57,34 +57,34 @@ bool Slice::serve_copy(Latch& latch, Origin origin, Cycle now) {
 /// for the next of them.
 bool Slice::write_back_excess(std::uint32_t set, std::uint8_t kernel, Cycle now) {
   if (dirty_ways_ == 0) return true;
-  while (const std::optional<Slot> oldest = tags_.excess_dirty(set, dirty_ways_)) {
+  while (const std::optional<LineIndex> oldest = tags_.excess_dirty(set, dirty_ways_)) {
     if (!write_back(*oldest, kernel, now)) return false;
     tags_.mark_clean(*oldest, kAllSectors);
   }
   return true;
 }
 
-/// Before the latch's request changes a line of the set: the one at `slot`, or one that is not there yet.
-bool Slice::make_room_to_dirty(Latch& latch, std::optional<Slot> slot, std::uint32_t set, Cycle now) {
-  if (slot && tags_.is_dirty(*slot)) return true;
+/// Before the latch's request changes a line of the set: the one at `index`, or one that is not there yet.
+bool Slice::make_room_to_dirty(Latch& latch, std::optional<LineIndex> index, std::uint32_t set, Cycle now) {
+  if (index && tags_.is_dirty(*index)) return true;
   if (write_back_excess(set, latch.request.kernel, now)) return true;
   latch.stall = Stall::kWrite;
   return false;
 }
 
 bool Slice::serve_discard(const icnt::Request& r, Origin origin, Cycle now) {
-  const std::optional<Slot> slot = tags_.find(tags_.set_of(map_->local_line(r.line)), r.line);
-  if (slot) drop(*slot, r.kernel, now);
+  const std::optional<LineIndex> index = tags_.find(tags_.set_of(map_->local_line(r.line)), r.line);
+  if (index) drop(*index, r.kernel, now);
   reply(r, r.sectors, origin, now);
   return true;
 }
 
 /// The line leaves, now or when its fill is there. Its dirty data have been read, or are not wanted.
-void Slice::drop(Slot slot, std::uint8_t kernel, Cycle now) {
-  Line& line = tags_[slot];
+void Slice::drop(LineIndex index, std::uint8_t kernel, Cycle now) {
+  Line& line = tags_[index];
   drop_copies(line, line.copied, kernel, now);
   if (line.mshr == kNoMshr) {
-    tags_.remove(slot);
+    tags_.remove(index);
   } else {
     line.leaving = true;
   }

@@ -28,8 +28,8 @@ bool Slice::serve_and_lock(Latch& latch, Origin origin, Cycle now) {
   const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
   const auto change = locks_.serve(r, now, tags_.pinned_in(set) + 2 < tags_.ways());
   if (change == LineLocks::Change::kNone) return true;
-  if (const std::optional<Slot> slot = tags_.find(set, r.line))
-    tags_.pin(*slot, change == LineLocks::Change::kLocked);
+  if (const std::optional<LineIndex> index = tags_.find(set, r.line))
+    tags_.pin(*index, change == LineLocks::Change::kLocked);
   return true;
 }
 

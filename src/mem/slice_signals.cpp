@@ -8,33 +8,33 @@
 
 namespace lockstep::mem {
 
-/// A line of the host, which is passed on, or a look of a warp that waits for signals, which is done at home.
+/// A line of the host, which is passed on, or a poll of a warp that waits for signals, which is done at home.
 bool Slice::serve_special(Latch& latch, Origin origin, Cycle now) {
   if (icnt::is_remote(latch.request.kind)) {
     reply(latch.request, latch.request.sectors, origin, now);
     return true;
   }
   if (origin == kNear && is_far(latch.request.line)) return forward(latch, now);
-  return serve_look(latch, origin, now);
+  return serve_poll(latch, origin, now);
 }
 
-bool Slice::serve_look(Latch& latch, Origin origin, Cycle now) {
-  icnt::Request& look = latch.request;
+bool Slice::serve_poll(Latch& latch, Origin origin, Cycle now) {
+  icnt::Request& poll = latch.request;
   const bool far = origin == kFar;
-  look.again = signals_.lacks(look);
-  if (look.again && parked_.takes(look, far)) {
-    parked_.park(look, far, tags_.set_of(map_->local_line(look.line)), now);
+  poll.again = signals_.lacks(poll);
+  if (poll.again && parked_.takes(poll, far)) {
+    parked_.park(poll, far, tags_.set_of(map_->local_line(poll.line)), now);
     return true;
   }
-  if (look.is_watch()) {
-    const icnt::Reply silent{look.line,   look.tag,   look.kind, look.sectors,
-                             look.kernel, look.again, false,     true};
-    pipe_.push({now + latency_, silent, look.reply_to, origin});
+  if (poll.is_watch()) {
+    const icnt::Reply silent{poll.line,   poll.tag,   poll.kind, poll.sectors,
+                             poll.kernel, poll.again, false,     true};
+    pipe_.push({now + latency_, silent, poll.reply_to, origin});
     return true;
   }
-  const icnt::Request served = look;
+  const icnt::Request served = poll;
   if (!serve_read(latch, origin, false, now)) return false;
-  if (served.looks_before() > 0) count_elided(served, far, served.looks_before());
+  if (served.polls_before() > 0) count_elided(served, far, served.polls_before());
   return true;
 }
 
@@ -49,42 +49,42 @@ bool Slice::serve_signal(Latch& latch, Origin origin, Cycle now) {
 }
 
 bool Slice::serve_parked(Cycle now) {
-  const ParkedLooks::Due due = parked_.front();
-  Latch latch{due.look, true, Stall::kNone};
+  const ParkedPolls::Due due = parked_.front();
+  Latch latch{due.poll, true, Stall::kNone};
   if (!serve(latch, due.far ? kFar : kNear, now)) return false;
   parked_.pop();
-  if (due.elided > 0) count_elided(due.look, due.far, due.elided);
+  if (due.elided > 0) count_elided(due.poll, due.far, due.elided);
   return true;
 }
 
-/// Looks that would have been answered, with the requests and replies of each. They hit, as each keeps the
+/// Polls that were not sent, with the requests and replies of each. They hit, as each keeps the
 /// line in the slice for the next.
-void Slice::count_elided(const icnt::Request& look, bool far, std::uint64_t looks) {
-  const unsigned sectors = bit_count(look.sectors);
-  stats::PartitionCounters& c = counters_->mem[look.kernel];
-  stats::book_lookup(c.l2, true, looks * sectors, 0, 0, true);
-  c.l2.requests += looks;
-  if (far) c.far_requests += looks;
-  stats::IcntCounters& icnt = counters_->icnt[look.kernel];
-  icnt.replies += looks;
-  icnt.flits += looks * icnt::Fabric::flits(sectors, out_bytes_);
-  if (!look.may_park()) return;  // its core counts what it asks for
-  icnt.requests += looks;
-  icnt.flits += looks * icnt::Fabric::flits(0, in_bytes_);
+void Slice::count_elided(const icnt::Request& poll, bool far, std::uint64_t polls) {
+  const unsigned sectors = bit_count(poll.sectors);
+  stats::PartitionCounters& c = counters_->mem[poll.kernel];
+  stats::book_lookup(c.l2, true, polls * sectors, 0, 0, true);
+  c.l2.requests += polls;
+  if (far) c.far_requests += polls;
+  stats::IcntCounters& icnt = counters_->icnt[poll.kernel];
+  icnt.replies += polls;
+  icnt.flits += polls * icnt::Fabric::flits(sectors, out_bytes_);
+  if (!poll.may_park()) return;  // its core counts what it asks for
+  icnt.requests += polls;
+  icnt.flits += polls * icnt::Fabric::flits(0, in_bytes_);
 }
 
-/// Before a line of the set is displaced: those at which warps look are the last ones used.
+/// Before a line of the set is displaced: those at which warps poll are the last ones used.
 void Slice::keep_awaited_lines(std::uint32_t set) {
   parked_.each_line(set, [&](Address line) {
-    if (const std::optional<Slot> slot = tags_.find(set, line)) tags_.touch(*slot);
+    if (const std::optional<LineIndex> index = tags_.find(set, line)) tags_.touch(*index);
   });
 }
 
 void Slice::dump_parked(std::string& out) const {
-  parked_.each([&](const icnt::Request& look, Cycle since) {
+  parked_.each([&](const icnt::Request& poll, Cycle since) {
     fmt::format_to(std::back_inserter(out),
                    "    requester {} has waited since L2 edge {} for signal {} of the word at {:#x}\n",
-                   look.reply_to, since, look.awaited_signals(), look.awaited_word());
+                   poll.reply_to, since, poll.awaited_signals(), poll.awaited_word());
   });
 }
 

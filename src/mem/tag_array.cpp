@@ -2,23 +2,23 @@
 
 namespace lockstep::mem {
 
-std::optional<Slot> TagArray::victim(std::uint32_t set, bool far, std::uint32_t far_ways) const {
+std::optional<LineIndex> TagArray::victim(std::uint32_t set, bool far, std::uint32_t far_ways) const {
   const SetPlaces places = places_of(set);
   if (far) {
     std::uint32_t copies = 0;
-    for (Slot s = places.begin; s < places.begin + ways_; ++s) copies += keys_[s] != 0 && lines_[s].far;
+    for (LineIndex s = places.begin; s < places.begin + ways_; ++s) copies += keys_[s] != 0 && lines_[s].far;
     far = copies >= far_ways;  // from here on: only a far copy may be replaced
   }
-  const auto may = [&](Slot s) {
+  const auto may = [&](LineIndex s) {
     return !(recency_[s] & kInFlight) && !(far && !(keys_[s] != 0 && lines_[s].far));
   };
-  const Slot slot = choose(places, may);
-  if (slot == kNoSlot) return std::nullopt;
-  return slot;
+  const LineIndex index = choose(places, may);
+  if (index == kNoLine) return std::nullopt;
+  return index;
 }
 
-Slot TagArray::next_dirty(std::uint32_t set) const {
-  return choose(places_of(set), [&](Slot s) { return dirty_[s] != 0; });
+LineIndex TagArray::next_dirty(std::uint32_t set) const {
+  return choose(places_of(set), [&](LineIndex s) { return dirty_[s] != 0; });
 }
 
 }  // namespace lockstep::mem

@@ -57,7 +57,7 @@ class TagArray {
     return static_cast<std::uint32_t>(at >= sets_ ? at - sets_ : at);
   }
 
-  [[nodiscard]] std::optional<Slot> find(std::uint32_t set, Address line) const {
+  [[nodiscard]] std::optional<LineIndex> find(std::uint32_t set, Address line) const {
     const std::uint32_t key = key_of(line);
     const std::uint32_t* keys = &keys_[std::size_t{set} * ways_];
     for (std::uint32_t w = 0; w < ways_; ++w)
@@ -67,73 +67,73 @@ class TagArray {
 
   /// Place for a new line: an unused one, else by the replacement policy one that is not in flight; nothing
   /// when all are. Far copies may take at most `far_ways` places of a set and then replace one another.
-  [[nodiscard]] std::optional<Slot> victim(std::uint32_t set, bool far, std::uint32_t far_ways) const;
+  [[nodiscard]] std::optional<LineIndex> victim(std::uint32_t set, bool far, std::uint32_t far_ways) const;
 
   /// The one of a set's dirty lines that the policy would replace, when there are `limit` (at least 1) of
   /// them or more.
-  [[nodiscard]] std::optional<Slot> excess_dirty(std::uint32_t set, std::uint32_t limit) const {
+  [[nodiscard]] std::optional<LineIndex> excess_dirty(std::uint32_t set, std::uint32_t limit) const {
     if (dirty_lines_[set] < limit) return std::nullopt;
     return next_dirty(set);
   }
 
-  [[nodiscard]] bool in_use(Slot slot) const { return keys_[slot] != 0; }
-  [[nodiscard]] Line& operator[](Slot slot) { return lines_[slot]; }
-  [[nodiscard]] const Line& operator[](Slot slot) const { return lines_[slot]; }
+  [[nodiscard]] bool in_use(LineIndex index) const { return keys_[index] != 0; }
+  [[nodiscard]] Line& operator[](LineIndex index) { return lines_[index]; }
+  [[nodiscard]] const Line& operator[](LineIndex index) const { return lines_[index]; }
 
   /// Puts an empty line there. A line that is to leave first does so until it is used.
-  void insert(Slot slot, Address line, bool far, bool leave_first) {
-    keys_[slot] = key_of(line);
-    lines_[slot] = {};
-    lines_[slot].address = line;
-    lines_[slot].far = far;
-    recency_[slot] = kLeavesFirst;
+  void insert(LineIndex index, Address line, bool far, bool leave_first) {
+    keys_[index] = key_of(line);
+    lines_[index] = {};
+    lines_[index].address = line;
+    lines_[index].far = far;
+    recency_[index] = kLeavesFirst;
     if (!leave_first)
-      std::visit([&](auto& r) { r.insert(recency_, places_around(slot), slot); }, replacement_);
-    count_clean(slot);
+      std::visit([&](auto& r) { r.insert(recency_, places_around(index), index); }, replacement_);
+    count_clean(index);
   }
   /// Precondition: not in flight.
-  void remove(Slot slot) {
-    keys_[slot] = recency_[slot] = 0;
-    count_clean(slot);
-    lines_[slot] = {};
+  void remove(LineIndex index) {
+    keys_[index] = recency_[index] = 0;
+    count_clean(index);
+    lines_[index] = {};
   }
   /// Removes all that are not in flight and not pinned.
   void clear() {
-    for (Slot slot = 0; slot < lines_.size(); ++slot)
-      if (in_use(slot) && !(recency_[slot] & kInFlight)) remove(slot);
+    for (LineIndex index = 0; index < lines_.size(); ++index)
+      if (in_use(index) && !(recency_[index] & kInFlight)) remove(index);
   }
-  void touch(Slot slot) {
-    std::visit([&](auto& r) { r.touch(recency_, places_around(slot), slot); }, replacement_);
+  void touch(LineIndex index) {
+    std::visit([&](auto& r) { r.touch(recency_, places_around(index), index); }, replacement_);
   }
 
-  [[nodiscard]] bool is_dirty(Slot slot) const { return dirty_[slot] != 0; }
+  [[nodiscard]] bool is_dirty(LineIndex index) const { return dirty_[index] != 0; }
   /// Bytes of a sector are not yet in DRAM; `bytes` is not 0.
-  void mark_dirty(Slot slot, unsigned sector, std::uint32_t bytes) {
-    lines_[slot].dirty[sector] |= bytes;
-    if (dirty_[slot]) return;
-    dirty_[slot] = 1;
-    ++dirty_lines_[slot / ways_];
+  void mark_dirty(LineIndex index, unsigned sector, std::uint32_t bytes) {
+    lines_[index].dirty[sector] |= bytes;
+    if (dirty_[index]) return;
+    dirty_[index] = 1;
+    ++dirty_lines_[index / ways_];
   }
   /// The changed bytes of these sectors are in DRAM. Sectors of which all bytes are known stay readable.
-  void mark_clean(Slot slot, SectorMask sectors) {
+  void mark_clean(LineIndex index, SectorMask sectors) {
     for (unsigned s = 0; s < kSectorsPerLine; ++s)
-      if (sectors >> s & 1) lines_[slot].dirty[s] = 0;
-    if (!lines_[slot].dirty_sectors()) count_clean(slot);
+      if (sectors >> s & 1) lines_[index].dirty[s] = 0;
+    if (!lines_[index].dirty_sectors()) count_clean(index);
   }
 
   /// While a line is in flight it keeps its place.
-  void set_mshr(Slot slot, std::uint16_t mshr) {
-    lines_[slot].mshr = mshr;
-    keep(slot);
+  void set_mshr(LineIndex index, std::uint16_t mshr) {
+    lines_[index].mshr = mshr;
+    keep(index);
   }
   /// So does one that is pinned.
-  void pin(Slot slot, bool pinned) {
-    lines_[slot].pinned = pinned;
-    keep(slot);
+  void pin(LineIndex index, bool pinned) {
+    lines_[index].pinned = pinned;
+    keep(index);
   }
   [[nodiscard]] std::uint32_t pinned_in(std::uint32_t set) const {
     std::uint32_t count = 0;
-    for (Slot s = set * ways_; s < (set + 1) * ways_; ++s) count += lines_[s].pinned;
+    for (LineIndex s = set * ways_; s < (set + 1) * ways_; ++s) count += lines_[s].pinned;
     return count;
   }
   [[nodiscard]] std::uint32_t ways() const { return ways_; }
@@ -146,25 +146,25 @@ class TagArray {
   }
 
  private:
-  void keep(Slot slot) {
-    const bool stays = lines_[slot].mshr != kNoMshr || lines_[slot].pinned;
-    recency_[slot] = stays ? recency_[slot] | kInFlight : recency_[slot] & ~kInFlight;
+  void keep(LineIndex index) {
+    const bool stays = lines_[index].mshr != kNoMshr || lines_[index].pinned;
+    recency_[index] = stays ? recency_[index] | kInFlight : recency_[index] & ~kInFlight;
   }
   static std::uint32_t key_of(Address line) {
     return static_cast<std::uint32_t>(line / kLineBytes * 0x9e3779b97f4a7c15 >> 32) | 1;  // 0: unused
   }
 
   [[nodiscard]] SetPlaces places_of(std::uint32_t set) const { return {set * ways_, ways_}; }
-  [[nodiscard]] SetPlaces places_around(Slot slot) const { return places_of(slot / ways_); }
+  [[nodiscard]] SetPlaces places_around(LineIndex index) const { return places_of(index / ways_); }
   template <class May>
-  [[nodiscard]] Slot choose(SetPlaces set, May&& may) const {
+  [[nodiscard]] LineIndex choose(SetPlaces set, May&& may) const {
     return std::visit([&](const auto& r) { return r.choose(recency_, set, may); }, replacement_);
   }
-  [[nodiscard]] Slot next_dirty(std::uint32_t set) const;
-  void count_clean(Slot slot) {
-    if (!dirty_[slot]) return;
-    dirty_[slot] = 0;
-    --dirty_lines_[slot / ways_];
+  [[nodiscard]] LineIndex next_dirty(std::uint32_t set) const;
+  void count_clean(LineIndex index) {
+    if (!dirty_[index]) return;
+    dirty_[index] = 0;
+    --dirty_lines_[index / ways_];
   }
 
   std::uint32_t ways_, sets_;

@@ -35,17 +35,17 @@ Cycle CommandProcessorCore::advance(Cycle from, Cycle to) {
 }
 
 void CommandProcessorCore::tick(Cycle now) {
-  news_.drain(now, [&](std::uint32_t, const AgentNews& news) { hear(now, news); });
+  news_.drain(now, [&](std::uint32_t, const AgentNews& news) { receive(now, news); });
   port_.receive(now, [&](bool again) {
-    thread_.heard(again);
-    thread_.answered();
+    thread_.poll_replied(again);
+    thread_.replied();
   });
   port_.take_noticed([&](const Watched& what, bool has) { thread_.noticed(now, what, has); });
   thread_.tick(now);
   port_.send(now);
 }
 
-void CommandProcessorCore::hear(Cycle now, const AgentNews& news) {
+void CommandProcessorCore::receive(Cycle now, const AgentNews& news) {
   switch (news.kind) {
     case AgentNews::Kind::kMemory:
       thread_.disturb(now);

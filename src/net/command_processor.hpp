@@ -11,8 +11,8 @@
 
 namespace lockstep::net {
 
-/// Domain in core cycles of its device. Serves the queues whose number, modulo the number of cores, is its
-/// own.
+/// Domain in core cycles of its device. Serves the queues whose number modulo the number of cores is its own
+/// number.
 class CommandProcessorCore final : public sim::Domain {
  public:
   struct Place {
@@ -43,7 +43,7 @@ class CommandProcessorCore final : public sim::Domain {
 
  private:
   void tick(Cycle now);
-  void hear(Cycle now, const AgentNews& news);
+  void receive(Cycle now, const AgentNews& news);
   [[nodiscard]] Cycle next_event(Cycle now) const;
 
   const AgentNetwork* network_;

@@ -38,8 +38,8 @@ void CorePort::move(QueuePair& pair) {
   text_ = cold_ + in_lines(core_.cold_bytes);
 }
 
-/// To the line's slice, or where it is no memory of the device, to the peer port.
-void CorePort::ask(CoreAccess what, icnt::Request request, Out::For whom) {
+/// To the line's slice, or if it is not memory of the device, to the peer port.
+void CorePort::issue(CoreAccess what, icnt::Request request, Out::For whom) {
   CoreCounters::Class& of = counters_.l2[static_cast<std::size_t>(what)];
   ++of.accesses;
   if (request.lock == icnt::LineLock::kNone) request.lock = icnt::LineLock::kCore;
@@ -54,7 +54,7 @@ void CorePort::send_later(icnt::Request request, const Out& out) {
 }
 
 /// Reads the entry or record that has the word.
-unsigned CorePort::await(CoreAccess what, Address word, std::uint32_t signals, const LookAsk& how) {
+unsigned CorePort::await(CoreAccess what, Address word, std::uint32_t signals, const PollRequest& how) {
   const Address begin = word / trace::kNetEntryBytes * trace::kNetEntryBytes;
   icnt::Request request = read_of(AccessKind::kAwait, begin, trace::kNetEntryBytes);
   request.set_awaited(word, signals);
@@ -63,18 +63,18 @@ unsigned CorePort::await(CoreAccess what, Address word, std::uint32_t signals, c
     send_later(request, {what, request.sectors, false, Out::For::kWatch, *how.watch});
     return 0;
   }
-  if (how.before > 0) request.set_looks_before(static_cast<std::uint32_t>(how.before));
+  if (how.before > 0) request.set_polls_before(static_cast<std::uint32_t>(how.before));
   counters_.l2[static_cast<std::size_t>(what)].accesses += how.before;
   data_.empty();
-  ask(what, request, how.uncalled ? Out::For::kCount : Out::For::kThread);
+  issue(what, request, how.uncalled ? Out::For::kCount : Out::For::kThread);
   return 1;
 }
 
-unsigned CorePort::look(Cycle, std::uint16_t, Address word, std::uint32_t signals, const LookAsk& how) {
+unsigned CorePort::poll(Cycle, std::uint16_t, Address word, std::uint32_t signals, const PollRequest& how) {
   return await(CoreAccess::kEntry, word, signals, how);
 }
 
-unsigned CorePort::look_at_record(Cycle, QueuePair& pair, std::uint64_t number, const LookAsk& how) {
+unsigned CorePort::poll_record(Cycle, QueuePair& pair, std::uint64_t number, const PollRequest& how) {
   return await(CoreAccess::kRecord, pair.record_address(number), pair.signals(number), how);
 }
 
@@ -95,7 +95,7 @@ void CorePort::update(icnt::LineLock half) {
   icnt::Request request = half == icnt::LineLock::kBegin ? read_of(AccessKind::kLoad, shared_, 4)
                                                          : write_of(AccessKind::kStore, shared_, 4);
   request.lock = half;
-  ask(CoreAccess::kUpdate, request);
+  issue(CoreAccess::kUpdate, request);
 }
 
 /// `lines` of 64 bytes, on from where the call before stopped, round and round.
@@ -111,25 +111,26 @@ void CorePort::touch(Address begin, std::uint64_t bytes, std::uint32_t lines, bo
 void CorePort::begin_loads() {
   for (; !loads_.empty() && loads_out_ < core_.outstanding; loads_.pop(), ++loads_out_) {
     const Load load = loads_.front();
-    ask(load.code ? CoreAccess::kCode : CoreAccess::kData, read_of(AccessKind::kLoad, load.line, kLineBytes));
+    issue(load.code ? CoreAccess::kCode : CoreAccess::kData,
+          read_of(AccessKind::kLoad, load.line, kLineBytes));
   }
 }
 
 unsigned CorePort::store(Cycle, std::uint16_t, Address word) {
   icnt::Request request = write_of(AccessKind::kStore, word, 4);
   request.signals = true;
-  ask(CoreAccess::kStore, request);
+  issue(CoreAccess::kStore, request);
   return 1;
 }
 
 unsigned CorePort::write_command(Cycle, QueuePair& pair, std::uint64_t number) {
-  ask(CoreAccess::kCommand,
-      write_of(AccessKind::kStore, pair.command_address(number), trace::kNetEntryBytes));
+  issue(CoreAccess::kCommand,
+        write_of(AccessKind::kStore, pair.command_address(number), trace::kNetEntryBytes));
   return 1;
 }
 
 unsigned CorePort::ring(Cycle, QueuePair& pair) {
-  ask(CoreAccess::kDoorbell, write_of(AccessKind::kStore, pair.doorbell, 8));
+  issue(CoreAccess::kDoorbell, write_of(AccessKind::kStore, pair.doorbell, 8));
   return 0;
 }
 

@@ -7,7 +7,7 @@
 
 namespace lockstep::net {
 
-void DirectQueues::hear(Cycle now, const AgentNews& news) {
+void DirectQueues::receive(Cycle now, const AgentNews& news) {
   if (news.kind == AgentNews::Kind::kMemory) return;  // commands are in the queues
   if (news.device >= queues_.size()) queues_.resize(news.device + std::size_t{1});
   auto& queues = queues_[news.device];

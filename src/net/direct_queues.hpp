@@ -1,4 +1,4 @@
-// The queues of devices' kernels that are a NIC's own: no agent stands between the two.
+// Queues that belong to a NIC: kernels write to them directly, without an agent.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,20 @@ namespace lockstep::net {
 /// A kernel's store to the status word of an entry rings the doorbell; the entries, in device memory, are the
 /// NIC's commands. Doorbells of a queue come in the order of its entries. When an operation is complete, and
 /// those before it in its queue are, the NIC writes the entry's status word and the queue's read index,
-/// whether it blocks or not: a place is free again only then. So a quiet is an operation without data.
+/// whether the operation blocks or not: only then can the place be reused. So a quiet is an operation without
+/// data.
 class DirectQueues {
  public:
   DirectQueues(Operations& operations, const Clock& clock) : operations_(&operations), clock_(clock) {}
 
-  void hear(Cycle now, const AgentNews& news);
+  void receive(Cycle now, const AgentNews& news);
   /// The store of a kernel on the device.
   void ring(Cycle now, std::uint16_t device, const icnt::Request& store);
 
   /// Whether all operations reported to it have been processed, as far as the doorbell has been rung.
   [[nodiscard]] bool idle() const { return counters_.found == counters_.records; }
   [[nodiscard]] const ThreadCounters& counters() const { return counters_; }
-  /// How many entries have been begun and not dealt with.
+  /// Number of entries that have been begun and not finished.
   [[nodiscard]] DepthCounters depth(std::uint64_t ps) const;
   /// Before the run: keeps operations. Not owned.
   void record(OperationLog& log) { counters_.log = &log; }

@@ -1,4 +1,4 @@
-// What a service thread writes to entries and read indices of queues when it has dealt with entries.
+// What a service thread writes to status words and read indices when entries are finished.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lockstep::net {
 
-/// An entry that is dealt with.
+/// An entry that is finished.
 struct Deal {
   OperationId id;
   trace::NetOperation operation{};
@@ -18,8 +18,8 @@ struct Deal {
   Moments at{};
 };
 
-/// One after the other: the status word of an entry, then the queue's read index, once for each entry that is
-/// dealt with in a row. `Port`: as ServiceThread's.
+/// One after the other: the status word of an entry, then the queue's read index, once for each finished
+/// entry in a row. `Port`: as ServiceThread's.
 template <class Port>
 class EntryDeals {
  public:
@@ -33,7 +33,7 @@ class EntryDeals {
     queues_->wait_quiet(quiet.id);
     quiets_.push(quiet);
   }
-  /// Quiets of the queue that wait no longer are pushed, complete at `ps`.
+  /// Pushes the quiets of the queue that need not wait any longer, complete at `ps`.
   void take_quiets(std::uint32_t queue, std::uint64_t ps) {
     for (OperationId id; queues_->take_quiet(queue, id);) {
       std::size_t i = 0;
@@ -46,7 +46,7 @@ class EntryDeals {
     }
   }
 
-  /// Precondition of both: not empty. The accesses that will be answered.
+  /// Precondition of both: not empty. They return the number of replies that will come.
   [[nodiscard]] unsigned write_status(Cycle now) {
     const OperationId id = deals_.front().id;
     queues_->set_dealt(id);

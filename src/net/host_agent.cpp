@@ -11,16 +11,16 @@ namespace lockstep::net {
 
 using icnt::AccessKind;
 
-unsigned HostPort::look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals,
-                        const LookAsk& how) {
-  if (host_->has_queues_) return look_at_own(now, word, signals, how.patient);
+unsigned HostPort::poll(Cycle now, std::uint16_t device, Address word, std::uint32_t signals,
+                        const PollRequest& how) {
+  if (host_->has_queues_) return poll_own(now, word, signals, how.patient);
   icnt::Request request = read_of(AccessKind::kAwait, word, host_->config_.uncached_read_bytes);
   request.set_awaited(word, signals);
-  host_->ask(device, {thread_, HostAgent::Out::What::kLook, 0}, request);
+  host_->send_request(device, {thread_, HostAgent::Out::What::kPoll, 0}, request);
   return 1;
 }
 
-/// The whole entry, also what the look has read: a poll keeps nothing.
+/// The whole entry, also what the poll has read: a poll keeps nothing.
 unsigned HostPort::read_entry(Cycle now, std::uint16_t device, Address entry) {
   if (host_->has_queues_) {
     host_->own_reads_.push({now + host_->memory_cycles_, thread_});
@@ -38,7 +38,8 @@ unsigned HostPort::read_entry(Cycle now, std::uint16_t device, Address entry) {
 void HostPort::read_next() {
   const auto bytes =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(left_, host_->config_.uncached_read_bytes));
-  host_->ask(device_, {thread_, HostAgent::Out::What::kRead, 0}, read_of(AccessKind::kLoad, at_, bytes));
+  host_->send_request(device_, {thread_, HostAgent::Out::What::kRead, 0},
+                      read_of(AccessKind::kLoad, at_, bytes));
   at_ += bytes;
   left_ -= bytes;
 }
@@ -53,22 +54,22 @@ unsigned HostPort::store(Cycle, std::uint16_t device, Address word) {
   if (host_->has_queues_) {
     host_->signals_.count(request);
   } else {
-    host_->ask(device, {thread_, HostAgent::Out::What::kPosted, 0}, request);
+    host_->send_request(device, {thread_, HostAgent::Out::What::kPosted, 0}, request);
   }
   return 0;
 }
 
 unsigned HostPort::ring(Cycle, QueuePair& pair) {
-  host_->ask(pair.nic, {thread_, HostAgent::Out::What::kPosted, 0},
-             write_of(AccessKind::kStore, pair.doorbell, 8));
+  host_->send_request(pair.nic, {thread_, HostAgent::Out::What::kPosted, 0},
+                      write_of(AccessKind::kStore, pair.doorbell, 8));
   return 0;
 }
 
-unsigned HostPort::look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, const LookAsk& how) {
-  return look_at_own(now, pair.record_address(number), pair.signals(number), how.patient);
+unsigned HostPort::poll_record(Cycle now, QueuePair& pair, std::uint64_t number, const PollRequest& how) {
+  return poll_own(now, pair.record_address(number), pair.signals(number), how.patient);
 }
 
-unsigned HostPort::look_at_own(Cycle now, Address word, std::uint32_t signals, bool patient) {
+unsigned HostPort::poll_own(Cycle now, Address word, std::uint32_t signals, bool patient) {
   const bool again = host_->lacks(word, signals);
   if (again && patient) {
     waits_ = true;
@@ -77,20 +78,20 @@ unsigned HostPort::look_at_own(Cycle now, Address word, std::uint32_t signals, b
     since_ = now;
     return 1;
   }
-  host_->threads_[thread_]->program.heard(again);
+  host_->threads_[thread_]->program.poll_replied(again);
   return 0;
 }
 
 void HostPort::stop_waiting(Cycle now) {
   if (!waits_) return;
   waits_ = false;
-  host_->threads_[thread_]->program.heard_late(now, since_, true);
+  host_->threads_[thread_]->program.found_late(now, since_, true);
 }
 
 void HostPort::signal_came(Cycle now) {
   if (!waits_ || host_->lacks(word_, signals_)) return;
   waits_ = false;
-  host_->threads_[thread_]->program.heard_late(now, since_, false);
+  host_->threads_[thread_]->program.found_late(now, since_, false);
 }
 
 HostAgent::Thread::Thread(HostAgent& host, std::uint32_t number, const config::NetworkConfig& config,
@@ -142,18 +143,18 @@ Cycle HostAgent::advance(Cycle from, Cycle to) {
 }
 
 void HostAgent::tick(Cycle now) {
-  news_.drain(now, [&](std::uint32_t, const AgentNews& news) { hear(now, news); });
+  news_.drain(now, [&](std::uint32_t, const AgentNews& news) { receive(now, news); });
   links_.drain(now, [&](const link::Message& message) { take(now, message); });
   for (; !replies_.empty() && replies_.front().due <= now; replies_.pop())
     links_.send(replies_.front().to, replies_.front().message);
   for (; !own_reads_.empty() && own_reads_.front().due <= now; own_reads_.pop())
-    threads_[own_reads_.front().thread]->program.answered();
+    threads_[own_reads_.front().thread]->program.replied();
   for (const auto& thread : threads_) thread->program.tick(now);
   for (HostProcess& process : processes_) process.tick(now);
   links_.tick(now);
 }
 
-void HostAgent::hear(Cycle now, const AgentNews& news) {
+void HostAgent::receive(Cycle now, const AgentNews& news) {
   if (news.kind == AgentNews::Kind::kTask) {
     return std::ranges::find(processes_, news.device, &HostProcess::device)
         ->add(now, news.task, news.command);
@@ -187,15 +188,15 @@ void HostAgent::take_reply(Cycle now, const link::Message& reply) {
   out_.free(reply.access.tag);
   if (out.what == Out::What::kPosted) return;  // as all of processes
   Thread& thread = *threads_[out.thread];
-  if (out.what == Out::What::kLook) {
-    thread.program.heard(reply.access.again);
+  if (out.what == Out::What::kPoll) {
+    thread.program.poll_replied(reply.access.again);
   } else {
     thread.port.read_more(now);
   }
-  thread.program.answered();
+  thread.program.replied();
 }
 
-void HostAgent::ask(std::uint16_t to, Out out, const icnt::Request& request) {
+void HostAgent::send_request(std::uint16_t to, Out out, const icnt::Request& request) {
   if (icnt::is_read(request.kind)) out.missing = request.sectors;
   link::Message message;
   message.access = request;
@@ -204,7 +205,7 @@ void HostAgent::ask(std::uint16_t to, Out out, const icnt::Request& request) {
 }
 
 void HostAgent::ring(QueuePair& pair) {
-  ask(pair.nic, {0, Out::What::kPosted, 0}, write_of(AccessKind::kStore, pair.doorbell, 8));
+  send_request(pair.nic, {0, Out::What::kPosted, 0}, write_of(AccessKind::kStore, pair.doorbell, 8));
 }
 
 void HostAgent::task_ended(Cycle now, std::uint32_t command) {
@@ -214,9 +215,9 @@ void HostAgent::task_ended(Cycle now, std::uint32_t command) {
 
 /// Whether the word has not yet had that many signals.
 bool HostAgent::lacks(Address word, std::uint32_t signals) const {
-  icnt::Request look = read_of(AccessKind::kAwait, word, 4);
-  look.set_awaited(word, signals);
-  return signals_.lacks(look);
+  icnt::Request poll = read_of(AccessKind::kAwait, word, 4);
+  poll.set_awaited(word, signals);
+  return signals_.lacks(poll);
 }
 
 Cycle HostAgent::next_event(Cycle now) const {

@@ -15,8 +15,8 @@
 #include "net/service_thread.hpp"
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
+#include "util/request_table.hpp"
 #include "util/ring.hpp"
-#include "util/slot_table.hpp"
 
 namespace lockstep::net {
 
@@ -24,27 +24,27 @@ class HostAgent;
 
 /// The ServiceThread's port of a thread of a host (see there). It reads device memory by uncached reads and
 /// writes it by posted stores; its own memory, where its pairs are, and in some designs the queues, is in its
-/// cache. What a device has written to that since comes from memory once.
+/// cache. A line that a device has written since is read from memory once.
 class HostPort {
  public:
   HostPort(HostAgent& host, std::uint32_t thread) : host_(&host), thread_(thread) {}
 
   [[nodiscard]] static bool wants_to_move() { return false; }
   void move(QueuePair&) {}
-  /// Its looks are few where they cross PCIe, and cheap where they do not.
+  /// It does not elide polls: they are few if they cross PCIe, and cheap otherwise.
   [[nodiscard]] static bool elides() { return false; }
-  unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, const LookAsk& how);
+  unsigned poll(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, const PollRequest& how);
   unsigned read_entry(Cycle now, std::uint16_t device, Address entry);
   unsigned run_call(Cycle) { return 0; }
   unsigned store(Cycle now, std::uint16_t device, Address word);
   unsigned write_command(Cycle, QueuePair&, std::uint64_t) { return 0; }
   unsigned ring(Cycle now, QueuePair& pair);
-  unsigned look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, const LookAsk& how);
+  unsigned poll_record(Cycle now, QueuePair& pair, std::uint64_t number, const PollRequest& how);
   void stop_waiting(Cycle now);
 
-  /// One of the reads of an entry is answered.
+  /// The reply to one of the reads of an entry.
   void read_more(Cycle now);
-  /// A signal of a word of the host's memory has come.
+  /// A word of the host's memory has received a signal.
   void signal_came(Cycle now);
 
   template <class A>
@@ -54,7 +54,7 @@ class HostPort {
 
  private:
   void read_next();
-  unsigned look_at_own(Cycle now, Address word, std::uint32_t signals, bool patient);
+  unsigned poll_own(Cycle now, Address word, std::uint32_t signals, bool patient);
 
   HostAgent* host_;
   std::uint32_t thread_;
@@ -71,7 +71,7 @@ class HostPort {
 /// the number of threads. In designs without threads, each of its devices has a process.
 class HostAgent final : public sim::Domain, private HostProcess::Host {
  public:
-  /// How it hears from the host's program, and replies.
+  /// How it receives news from the host's program, and replies.
   struct News {
     const AgentNetwork* network = nullptr;  // null: it has no work
     std::uint32_t agent = 0;                // its destination there
@@ -122,7 +122,7 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   };
   struct Out {
     std::uint32_t thread = 0;
-    enum class What : std::uint8_t { kLook, kRead, kPosted } what = What::kLook;
+    enum class What : std::uint8_t { kPoll, kRead, kPosted } what = What::kPoll;
     SectorMask missing = 0;  // of a read
   };
   struct Reply {
@@ -134,10 +134,10 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   void ring(QueuePair& pair) override;
   void task_ended(Cycle now, std::uint32_t command) override;
   void tick(Cycle now);
-  void hear(Cycle now, const AgentNews& news);
+  void receive(Cycle now, const AgentNews& news);
   void take(Cycle now, const link::Message& message);
   void take_reply(Cycle now, const link::Message& reply);
-  void ask(std::uint16_t to, Out out, const icnt::Request& request);
+  void send_request(std::uint16_t to, Out out, const icnt::Request& request);
   [[nodiscard]] bool lacks(Address word, std::uint32_t signals) const override;
   [[nodiscard]] Cycle next_event(Cycle now) const;
 
@@ -154,7 +154,7 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
     std::uint32_t thread = 0;
   };
   Ring<OwnRead> own_reads_;  // likewise
-  SlotTable<Out> out_;
+  RequestTable<Out> out_;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<HostProcess> processes_;
 };

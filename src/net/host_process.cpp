@@ -16,7 +16,7 @@ std::uint64_t compute_ps(const config::HostProcessGroup& config, const trace::Ho
   const auto quotient = [](Wide above, Wide below) {
     return static_cast<std::uint64_t>((above + below - 1) / below);
   };
-  // threads * IPC / 1000 instructions in a cycle of 10^9 / kHz ps; 10^6 bytes a second are one in 10^6 ps.
+  // threads * IPC / 1000 instructions in a cycle of 10^9 / kHz ps; 10^6 bytes per second are one in 10^6 ps.
   constexpr std::uint64_t kPsOfKhz = 1'000'000'000, kMilli = 1000, kPsOfMegabyte = 1'000'000;
   const std::uint64_t instructions = quotient(Wide{task.instructions} * kPsOfKhz * kMilli,
                                               Wide{config.threads} * config.milli_ipc * config.khz);

@@ -25,19 +25,19 @@ struct ProcessCounters {
   std::uint64_t bytes_sent = 0;
 };
 
-/// How long a task of computing takes, in ps: as long as its instructions take all threads or its bytes take
-/// the host's memory, whichever is more (a roofline). Rounded up.
+/// Time of a computing task in ps: that of its instructions on all threads or of its bytes at the host's
+/// memory bandwidth, whichever is longer (a roofline). Rounded up.
 [[nodiscard]] std::uint64_t compute_ps(const config::HostProcessGroup& config, const trace::HostTask& task);
 
 /// Carries out its tasks one after another:
 /// - kCompute: compute_ps();
-/// - kSend: a call, then a command to the NIC, as soon as it has place for one more; a put whose signal goes
+/// - kSend: a call, then a command to the NIC, as soon as it has room for one more; a put whose signal goes
 ///   to the receiver's host;
 /// - kReceive: a call, then until the next message from the other process is there;
 /// - kFlush: a call, then until all commands have their completion records.
-/// A call takes host_process.call_ps, and within one only the instructions that a service thread needs for a
-/// command or a completion. What is waited for is polled in the host's cache: it is seen as soon as
-/// it is there.
+/// A call takes host_process.call_ps; within a library call that is already counted, it takes only the
+/// instructions that a service thread needs for a command or a completion. Polls hit the host's cache: what
+/// is waited for is seen as soon as it arrives.
 class HostProcess {
  public:
   /// What the process needs of its host.
@@ -65,13 +65,13 @@ class HostProcess {
   [[nodiscard]] Cycle next_event(Cycle now) const {
     return tasks_.empty() || waits_ ? kNever : std::max(free_from_, now + 1);
   }
-  /// A signal has come: what it waits for may be there.
+  /// A signal has arrived, perhaps the one that it waits for.
   void signal_came() { waits_ = false; }
 
   [[nodiscard]] bool idle() const { return tasks_.empty() && in_flight_ == 0; }
   [[nodiscard]] std::uint16_t device() const { return pair_->device; }
   [[nodiscard]] const ProcessCounters& counters() const { return counters_; }
-  /// Of its messages.
+  /// Counters of its messages.
   [[nodiscard]] const ThreadCounters& messages() const { return messages_; }
   [[nodiscard]] DepthCounters record_depth(std::uint64_t ps) const { return records_.counters(ps); }
   /// Before the run: keeps what it does. Not owned.
@@ -86,7 +86,7 @@ class HostProcess {
   }
 
  private:
-  static constexpr std::size_t kMostDevices = 64;  // trace::Command::kMaxDevices
+  static constexpr std::size_t kMaxDevices = 64;  // trace::Command::kMaxDevices
   enum class State : std::uint8_t {
     kBegin,
     kSend,   // the call has been made
@@ -118,8 +118,8 @@ class HostProcess {
   Cycle free_from_ = 0, begun_ = 0;
   std::uint64_t issued_ = 0, noticed_ = 0;  // commands, records
   std::uint32_t in_flight_ = 0;
-  std::vector<bool> taken_;                                 // by place
-  std::array<std::uint64_t, kMostDevices> sent_{}, got_{};  // messages, by the other process
+  std::vector<bool> taken_;                                // by place
+  std::array<std::uint64_t, kMaxDevices> sent_{}, got_{};  // messages, by the other process
   ProcessCounters counters_;
   ThreadCounters messages_;
   StayDepth records_;

@@ -1,4 +1,4 @@
-// Rounds of a service thread in which nothing comes of any look, so that they need not be simulated.
+// Rounds of a service thread in which no poll finds anything, so that they need not be simulated.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace lockstep::net {
 
-/// What a thread looks at: the next entry of a queue, or a pair's next completion record. `number`: of the
+/// What a thread polls: the next entry of a queue, or a pair's next completion record. `number`: of the
 /// operation in its queue, or of the record.
 struct Watched {
   bool record = false;
@@ -18,24 +18,24 @@ struct Watched {
   std::uint64_t number = 0;
 };
 
-/// A thread whose round of looks has found nothing twice, as fast both times, may sleep: it has all words of
+/// A thread whose round of polls has found nothing twice, as fast both times, may sleep: it has all words of
 /// the round watched, and until one of them has its signals, or the thread receives something else, each
-/// round would be as the last one. Which look is then under way, and how many have been before it, follows
+/// round would be as the last one. Which poll is then under way, and how many have been before it, follows
 /// from the time.
 class IdleRounds {
  public:
-  struct Look {
+  struct Poll {
     Watched what;
     std::uint32_t round = 0;  // the thread's count
     bool resumed = false;     // in a search for completions that the issue of a command waits for
-    Cycle answered = 0;       // from the round's begin
+    Cycle replied = 0;        // from the round's begin
   };
 
   [[nodiscard]] bool asleep() const { return asleep_; }
-  /// A look has been answered: not there.
-  void missed(Cycle now, Look look) {
-    look.answered = now - begin_;
-    looks_.push_back(look);
+  /// The reply to a poll: not there.
+  void missed(Cycle now, Poll poll) {
+    poll.replied = now - begin_;
+    polls_.push_back(poll);
   }
   /// Something else has happened.
   void disturb() { quiet_ = 0; }
@@ -43,20 +43,20 @@ class IdleRounds {
   /// The thread is where a round begins. Whether it sleeps from now on.
   [[nodiscard]] bool begin(Cycle now) {
     const Cycle period = now - begin_;
-    const bool as_before = quiet_ > 1 && (period == period_ || quiet_ >= kMostUneven);
+    const bool as_before = quiet_ > 1 && (period == period_ || quiet_ >= kMaxUneven);
     period_ = period;
     begin_ = now;
-    if (quiet_ > 0 && as_before && !looks_.empty()) return asleep_ = true;
+    if (quiet_ > 0 && as_before && !polls_.empty()) return asleep_ = true;
     ++quiet_;
-    looks_.clear();
+    polls_.clear();
     return false;
   }
-  [[nodiscard]] const std::vector<Look>& looks() const { return looks_; }
+  [[nodiscard]] const std::vector<Poll>& polls() const { return polls_; }
 
-  /// Ends the sleep at `now`: which look is under way, when it is answered, and how many rounds are behind.
+  /// Ends the sleep at `now`: which poll is under way, when its reply comes, and how many rounds are behind.
   struct Place {
-    std::size_t look = 0;
-    Cycle answered = 0;
+    std::size_t poll = 0;
+    Cycle replied = 0;
     std::uint64_t rounds = 0;
   };
   [[nodiscard]] Place wake(Cycle now) {
@@ -65,35 +65,35 @@ class IdleRounds {
     Place place;
     place.rounds = (now - begin_) / period_;
     const Cycle since = (now - begin_) % period_;
-    while (place.look < looks_.size() && looks_[place.look].answered < since) ++place.look;
-    if (place.look == looks_.size()) {
+    while (place.poll < polls_.size() && polls_[place.poll].replied < since) ++place.poll;
+    if (place.poll == polls_.size()) {
       ++place.rounds;
-      place.look = 0;
+      place.poll = 0;
     }
-    place.answered = begin_ + place.rounds * period_ + looks_[place.look].answered;
+    place.replied = begin_ + place.rounds * period_ + polls_[place.poll].replied;
     return place;
   }
-  /// f(what, number of looks at it) for those that were answered during the sleep.
+  /// f(what, number of polls of it) for those whose replies came during the sleep.
   template <class F>
   void each_elided(const Place& place, F&& f) const {
-    for (std::size_t i = 0; i < looks_.size(); ++i)
-      f(looks_[i].what, place.rounds + (i < place.look ? 1 : 0));
+    for (std::size_t i = 0; i < polls_.size(); ++i)
+      f(polls_[i].what, place.rounds + (i < place.poll ? 1 : 0));
   }
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, looks_, begin_, period_, quiet_, asleep_);
+    a.members(*this, polls_, begin_, period_, quiet_, asleep_);
   }
 
  private:
-  static constexpr std::uint32_t kMostUneven = 4;
-  std::vector<Look> looks_;  // of the round
+  static constexpr std::uint32_t kMaxUneven = 4;
+  std::vector<Poll> polls_;  // of the round
   Cycle begin_ = 0, period_ = 0;
   std::uint32_t quiet_ = 0;  // rounds begun in a row without anything else
   bool asleep_ = false;
 };
 
-/// Which words are watched for a thread, and the looks at each that were not requested.
+/// Which words are watched for a thread, and the polls of each that were not sent.
 class Watches {
  public:
   void add(bool record) { (record ? records_ : queues_).emplace_back(); }
@@ -106,15 +106,15 @@ class Watches {
     return true;
   }
   /// Whether this is news.
-  bool answer(const Watched& what, bool has) {
+  bool resolve(const Watched& what, bool has) {
     Word& word = of(what);
-    if (word.number != what.number) return false;  // found by a look before
+    if (word.number != what.number) return false;  // found by a poll before
     word.has = has;
     if (!has) word.number = kNone;
     return has;
   }
   [[nodiscard]] bool has(const Watched& what) { return of(what).number == what.number && of(what).has; }
-  void owe(const Watched& what, std::uint64_t looks) { of(what).owed += looks; }
+  void owe(const Watched& what, std::uint64_t polls) { of(what).owed += polls; }
   [[nodiscard]] std::uint64_t take_owed(const Watched& what) { return std::exchange(of(what).owed, 0); }
 
   template <class A>

@@ -1,4 +1,4 @@
-// What service threads hear from the host's program.
+// Messages from the host's program to service threads, and back.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ struct AgentNews {
   std::uint32_t queue = 0;  // kQueue: its number
   Address address = 0;      // kMemory, kQueue
   std::uint64_t bytes = 0;  // likewise
-  Address index = 0;        // kQueue: the word that counts the entries dealt with
+  Address index = 0;        // kQueue: the word that counts the finished entries
   trace::NetOperation operation{};
   trace::HostTask task{};     // kTask, of the device's process
   std::uint32_t command = 0;  // kTask: its number, for the end
 };
 using AgentNetwork = sim::Network<AgentNews>;
 
-/// What the host's program hears: a task is complete.
+/// To the host's program: a task is complete.
 struct TaskEnd {
   std::uint32_t command = 0;
   Time end = 0;
@@ -38,13 +38,13 @@ inline constexpr std::uint64_t kDoorbellBytes = 1 << 20;  // of each NIC
   return kDoorbells + node * kDoorbellBytes;
 }
 
-/// Where a host is told of the messages to its processes: a word for each that may be under way from one
-/// device's process to another's, in turn. `number`: of the message among those.
+/// Words that notify a host of messages to its processes: one for each message that may be under way from one
+/// device's process to another's, used in turn. `number`: of the message among those.
 inline constexpr Address kNotices = Address{1} << 61;
 [[nodiscard]] constexpr Address notice_of(std::uint16_t from, std::uint16_t to, std::uint64_t number,
                                           std::uint32_t most) {
-  constexpr Address kBytes = 64, kMostDevices = 64, kMostEntries = 4096;
-  return kNotices + ((to * kMostDevices + from) * kMostEntries + number % most) * kBytes;
+  constexpr Address kBytes = 64, kMaxDevices = 64, kMaxEntries = 4096;
+  return kNotices + ((to * kMaxDevices + from) * kMaxEntries + number % most) * kBytes;
 }
 
 }  // namespace lockstep::net

@@ -1,4 +1,4 @@
-// The way of news from the host's program to the agents of its devices, and back.
+// Notifications from the host's program to the agents of its devices, and back.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace lockstep::net {
 
-/// The sender's side; times are the engine's. What concerns a queue goes to the agent of its number, modulo
-/// the number of the device's agents; a device's memory is news for all of them.
+/// The sender's side; times are the engine's. News of a queue goes to the agent whose number is that of the
+/// queue modulo the number of the device's agents; news of a device's memory goes to all of them.
 class NewsPost {
  public:
   struct Agent {

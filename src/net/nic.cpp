@@ -43,7 +43,7 @@ Cycle Nic::advance(Cycle from, Cycle to) {
 }
 
 void Nic::tick(Cycle now) {
-  news_.drain(now, [&](std::uint32_t, const AgentNews& news) { own_.hear(now, news); });
+  news_.drain(now, [&](std::uint32_t, const AgentNews& news) { own_.receive(now, news); });
   port_.links().drain(now, [&](const link::Message& message) { take(now, message); });
   while (!port_.own().empty()) {
     const link::Message message = port_.own().front();
@@ -63,8 +63,8 @@ void Nic::take(Cycle now, const link::Message& message) {
     return message.from < devices_ ? own_.ring(now, message.from, message.access)
                                    : target_.accept(now, message);
   }
-  if (message.access.tag & kTargetMark) return target_.answered(message);
-  operations_.answered(now, message);
+  if (message.access.tag & kTargetMark) return target_.replied(message);
+  operations_.replied(now, message);
 }
 
 void Nic::take_doorbell(Cycle now, const link::Message& message) {

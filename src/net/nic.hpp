@@ -1,4 +1,4 @@
-// A NIC: the network's end at one or several devices.
+// A NIC: connects one or several devices to the network.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace lockstep::net {
 /// NIC's own.
 class Nic final : public sim::Domain {
  public:
-  /// How queues of its own are reported to it.
+  /// How it receives news of its own queues.
   struct News {
     const AgentNetwork* network = nullptr;  // null: it has none
     std::uint32_t agent = 0;                // its destination there
@@ -41,7 +41,7 @@ class Nic final : public sim::Domain {
   [[nodiscard]] bool quiescent() const {
     return port_.idle() && operations_.idle() && target_.idle() && own_.idle() && news_.size() == 0;
   }
-  /// No operation of its devices is under way.
+  /// Whether no operation of its devices is under way.
   [[nodiscard]] bool at_rest() const { return operations_.idle(); }
   [[nodiscard]] const ThreadCounters& own() const { return own_.counters(); }
   // Until `ps`; see DirectQueues and Operations.

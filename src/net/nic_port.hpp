@@ -6,7 +6,7 @@
 
 namespace lockstep::net {
 
-/// The NIC's links, and what it sends to itself: a device that writes to its own memory by the network.
+/// The NIC's links, and a loopback for a device that writes to its own memory by the network.
 class NicPort {
  public:
   explicit NicPort(link::EndpointWiring wiring) : links_(std::move(wiring)) {}

@@ -1,4 +1,4 @@
-// What agents have done when, for the timeline.
+// Operations and activity of agents over time, for the timeline.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ enum class Work : std::uint8_t {
   kComplete,  // from when a completion record has been seen until it has been dealt with
 };
 
-/// Of one agent. Times in ps from the beginning of the simulation.
+/// The log of one agent. Times in ps from the beginning of the simulation.
 struct OperationLog {
   struct Operation {
     trace::NetOperation what;
-    std::uint16_t device = 0;  // that asked for it
+    std::uint16_t device = 0;  // that requested it
     bool blocking = false;     // its stages end with kDealt
     Moments at{};
   };
@@ -36,10 +36,10 @@ struct OperationLog {
   }
 };
 
-/// What a service thread is busy with at the moment, if with anything.
+/// The current activity of a service thread, if any.
 class OpenWork {
  public:
-  /// Nothing where it is already.
+  /// Nothing if it has already begun.
   void begin(Work what, std::uint64_t ps) {
     if (open_) return;
     open_ = true;

@@ -101,7 +101,7 @@ void Operations::begin(Cycle now, const Fetched& fetched) {
   settle(number);
 }
 
-/// Of a put that is not inlined and of a get: reads the next piece.
+/// Reads the next piece of a put that is not inlined, or of a get.
 void Operations::begin_piece(Cycle now, std::uint32_t number) {
   Running& running = running_[number];
   const trace::NetOperation& what = running.what;
@@ -234,7 +234,7 @@ void Operations::to_target(Cycle now, Running& running, link::Message message, s
   port_->send(nic_of_[running.what.target], message);
 }
 
-void Operations::answered(Cycle now, const link::Message& reply) {
+void Operations::replied(Cycle now, const link::Message& reply) {
   const icnt::Request& got = reply.access;
   const std::uint32_t number = got.tag >> 1;
   Access& access = accesses_.at(number);

@@ -11,22 +11,22 @@
 #include "net/nic_port.hpp"
 #include "net/queue_depth.hpp"
 #include "net/queue_pair.hpp"
+#include "util/request_table.hpp"
 #include "util/ring.hpp"
-#include "util/slot_table.hpp"
 
 namespace lockstep::net {
 
 /// A command is fetched when its doorbell has come, and its operation begins in that order, one each
-/// nic.op_occupancy_ps. Operations move their data side by side, in turns of a line:
-/// - a put reads each piece of its data from its device and sends it to the target's NIC as it comes; behind
-///   the last piece goes its signal, which is written after all of them;
-/// - a get asks the target's NIC for each piece and writes it to its device as it comes;
+/// nic.op_occupancy_ps. Operations move their data concurrently, one line each in turn:
+/// - a put reads each piece of its data from its device and sends it to the target's NIC as it comes; its
+/// signal follows the last piece and is written after all of them;
+/// - a get requests each piece from the target's NIC and writes it to its device on arrival;
 /// - an atomic is done by the target's L2; its old value is written to its device.
 /// Pieces end where a line of their destination does. When all is acknowledged the completion record is
-/// written. At most nic.outstanding accesses are under way; each has its place from its first message to its
+/// written. At most nic.outstanding accesses are under way; each occupies one from its first message to its
 /// acknowledgement.
 ///
-/// Of a queue of its own it deals with entries in their order: all before one are complete, too.
+/// It finishes the entries of a queue of its own in order, when all earlier ones are complete, too.
 class Operations {
  public:
   struct Counters {
@@ -42,7 +42,7 @@ class Operations {
   void ring(Cycle now, QueuePair& pair, std::uint64_t number);
   void tick(Cycle now);
   /// To an access of its own.
-  void answered(Cycle now, const link::Message& reply);
+  void replied(Cycle now, const link::Message& reply);
 
   /// After `now`.
   [[nodiscard]] Cycle next_event(Cycle now) const;
@@ -121,7 +121,7 @@ class Operations {
     QueuePair* pair = nullptr;
     std::uint64_t number = 0;
   };
-  Ring<Rung> rung_;  // doorbells whose command is not asked for
+  Ring<Rung> rung_;  // doorbells whose command is not requested yet
   std::array<Fetched, kFetches> fetched_{};
   std::uint32_t fetched_head_ = 0, fetched_count_ = 0;
   Cycle next_begin_ = 0;
@@ -131,7 +131,7 @@ class Operations {
   Ring<std::uint32_t> moving_;    // operations with data left
   Ring<std::uint32_t> signals_;   // to be sent
   Ring<std::uint32_t> complete_;  // records to be written
-  SlotTable<Access> accesses_;
+  RequestTable<Access> accesses_;
   QueueDepth commands_, waiting_;
   Counters counters_;
 };

@@ -9,14 +9,14 @@
 
 namespace lockstep::net {
 
-/// Set-associative with LRU replacement, lines of 128 bytes. What it holds is never changed: writes go past
+/// Set-associative with LRU replacement, lines of 128 bytes. Its contents are never modified: writes bypass
 /// it.
 class PrivateCache {
  public:
   PrivateCache(std::uint32_t bytes, std::uint32_t ways)
       : ways_(ways), sets_(std::max(1u, bytes / (ways * kLineBytes))), places_(std::size_t{sets_} * ways) {}
 
-  /// Whether the line is there; where it is not it comes in place of the one used longest ago.
+  /// Whether the line is there; if not, it replaces the least recently used one.
   [[nodiscard]] bool access(Address line) {
     const std::size_t first = line / kLineBytes % sets_ * ways_;
     std::size_t victim = first;

@@ -10,7 +10,7 @@
 
 namespace lockstep::net {
 
-/// Of one queue, or of several that are alike. Times in ps.
+/// Depth of one queue, or of several of the same kind. Times in ps.
 struct DepthCounters {
   static constexpr std::size_t kBuckets = 16;
   std::uint64_t queues = 0, entered = 0;
@@ -28,7 +28,7 @@ struct DepthCounters {
   }
 };
 
-/// Of a queue whose ends one component sees both. Precondition: times do not decrease from call to call.
+/// For a queue both of whose ends one component sees. Precondition: times do not decrease from call to call.
 class QueueDepth {
  public:
   void enter(std::uint64_t ps) {
@@ -44,7 +44,7 @@ class QueueDepth {
     since_ = ps;
     --depth_;
   }
-  /// With what is there until `ps`.
+  /// The counters at `ps`, with the entries that are still in the queue.
   [[nodiscard]] DepthCounters counters(std::uint64_t ps) const {
     DepthCounters all = counters_;
     pass(all, ps);
@@ -69,8 +69,8 @@ class QueueDepth {
   DepthCounters counters_;
 };
 
-/// Of a first-in-first-out queue whose reader alone is asked: for each that it takes, in their order, it says
-/// when that had come. Entries that have not been taken do not count.
+/// For a first-in-first-out queue of which only the reader reports: for each entry that it takes, in order,
+/// it says when that had arrived. Entries that have not been taken do not count.
 class StayDepth {
  public:
   void stay(std::uint64_t from, std::uint64_t to) {
@@ -91,7 +91,7 @@ class StayDepth {
 
  private:
   QueueDepth depth_;
-  Ring<std::uint64_t> left_;  // when those left that were there when the latest one came
+  Ring<std::uint64_t> left_;  // when the entries left that were in the queue when the latest one arrived
 };
 
 }  // namespace lockstep::net

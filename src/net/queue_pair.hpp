@@ -17,10 +17,10 @@ struct Command {
   [[nodiscard]] std::uint64_t& moment(Moment m) { return at[static_cast<std::size_t>(m)]; }
 };
 
-/// Two rings of entries of 64 bytes. The values are here, as the timing model's memory has none; who reads
-/// one has had a message that was sent after it was written, so that no window has both. Command k stands in
-/// place (k - first) mod n, likewise the records, each of which names a command's place; a word of the record
-/// gets a signal.
+/// Two rings of entries of 64 bytes. The values are kept here, since the timing model's memory has none. A
+/// reader has received a message that was sent after the value was written, so write and read are never in
+/// the same window. Command k is at place (k - first) mod n; likewise the records, each of which names a
+/// command's place and has a word that gets a signal.
 struct QueuePair {
   QueuePair(std::uint32_t entries, std::uint16_t memory_owner, std::uint16_t of_device)
       : command(entries), record(entries), owner(memory_owner), device(of_device) {}
@@ -28,7 +28,7 @@ struct QueuePair {
   [[nodiscard]] std::uint32_t place(std::uint64_t number) const {
     return static_cast<std::uint32_t>((number - first) % command.size());
   }
-  /// Signals that the word of record `number` has had when that is there.
+  /// Number of signals that the word of record `number` has received when the record is there.
   [[nodiscard]] std::uint32_t signals(std::uint64_t number) const {
     return static_cast<std::uint32_t>((number - first) / command.size() + 1);
   }
@@ -51,13 +51,13 @@ struct QueuePair {
   std::uint16_t device = 0;           // whose operations they are
   // Set before the first doorbell, and later only while nothing is under way.
   Address commands = 0, records = 0;
-  std::uint64_t first = 0;            // number of the command, and of the record, that is the first there
-  std::uint16_t nic = 0;              // who carries them out
+  std::uint64_t first = 0;            // number of the first command and record there
+  std::uint16_t nic = 0;              // that executes them
   Address doorbell = 0;               // of that NIC
   std::uint64_t records_written = 0;  // the NIC's own count
 
-  // Of a queue that is the NIC's own (net::DirectQueues): its entries are the commands, and their status
-  // words and the read index the records. `record` says by place whether a command is complete.
+  // For a queue that belongs to the NIC (net::DirectQueues): its entries are the commands, and their status
+  // words and the read index are the records. `record` says by place whether a command is complete.
   Address index = 0;
   QueueDepth entries_open;  // begun and not dealt with
   ThreadCounters* dealt =

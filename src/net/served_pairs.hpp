@@ -22,17 +22,17 @@ class ServedPairs {
 
   void add(QueuePair& pair) { pairs_.emplace_back(pair); }
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(pairs_.size()); }
-  /// The one of the device's operations.
+  /// The pair of the device.
   [[nodiscard]] std::uint32_t of(std::uint16_t device) const;
   [[nodiscard]] QueuePair& pair(std::uint32_t number) { return *pairs_[number].pair; }
 
-  /// Commands whose completion has not been noticed: of all pairs, of one.
+  /// Number of commands whose completion has not been noticed: in all pairs, in one.
   [[nodiscard]] std::uint32_t in_flight() const { return in_flight_; }
   [[nodiscard]] std::uint32_t in_flight(std::uint32_t number) const { return pairs_[number].in_flight; }
 
-  /// Whether the place of the pair's next command is that of one under way.
+  /// Whether the pair has no place for another command.
   [[nodiscard]] bool full(std::uint32_t number) const;
-  /// The number of the command that is written. Precondition: not full.
+  /// Returns the number of the command that is written. Precondition: not full.
   [[nodiscard]] std::uint64_t write(std::uint32_t number, const OperationId& id, const Command& command);
   /// The doorbell of the one written last has been rung.
   void rung(std::uint32_t number);

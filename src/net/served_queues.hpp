@@ -16,8 +16,8 @@ struct OperationId {
   std::uint64_t number = 0;
 };
 
-/// Operations are taken from a queue in order. They may become complete, and be dealt with, out of order; the
-/// read index says how many in a row from the first on are dealt with.
+/// Operations are taken from a queue in order. They may become complete, and be finished, out of order; the
+/// read index is the number of finished operations in a row from the first.
 class ServedQueues {
  public:
   void add(const AgentNews& queue);
@@ -25,7 +25,7 @@ class ServedQueues {
   void push(const AgentNews& operation);
 
   [[nodiscard]] bool any_waiting() const { return waiting_ > 0; }
-  /// The next queue after `queue`, round and round, in which an operation waits; precondition: any_waiting().
+  /// The next queue after `queue`, cyclically, in which an operation waits; precondition: any_waiting().
   [[nodiscard]] std::uint32_t next_waiting(std::uint32_t queue) const;
   [[nodiscard]] const trace::NetOperation& front(std::uint32_t queue) const {
     return queues_[queue].waiting.front();
@@ -50,12 +50,12 @@ class ServedQueues {
     const Queue& q = queues_[id.queue];
     return q.base + id.number % q.entries * trace::kNetEntryBytes;
   }
-  /// Of the next operation in its queue.
+  /// The number that the next operation of the queue gets.
   [[nodiscard]] std::uint64_t next_number(std::uint32_t queue) const { return queues_[queue].taken; }
   [[nodiscard]] Address next_entry(std::uint32_t queue) const { return entry({queue, queues_[queue].taken}); }
   /// Operations that wait, are not complete or not dealt with.
   [[nodiscard]] std::uint64_t open() const { return waiting_ + unfinished_; }
-  /// How many operations have been taken and not dealt with.
+  /// Number of operations that have been taken and not finished.
   [[nodiscard]] DepthCounters depth(std::uint64_t ps) const;
   void dump(std::string& out) const;
 

@@ -20,15 +20,15 @@ namespace lockstep::net {
 
 /// One state machine:
 ///
-///   for each queue in which an operation may come: look at the next entry's status word;
+///   for each queue in which an operation may come: poll the next entry's status word;
 ///     where it is there: read the entry, run the code of the call, write the command, ring the doorbell,
 ///     and where it does not block: write status and read index
-///   after rounds_per_progress rounds: look at the next completion record, until one is not there;
+///   after rounds_per_progress rounds: poll the next completion record, until one is not there;
 ///     of each: run the code, and where the operation blocks: write status and read index
 ///
-/// Queues without an operation that could come are not looked at; without any, and nothing under way, the
-/// thread does nothing and costs nothing. kQuiet takes no command: it is complete when all before it in its
-/// queue are.
+/// Queues in which no operation can come are not polled; if there is none in which one can, and nothing is
+/// under way, the thread does nothing and costs nothing. kQuiet takes no command: it is complete when all
+/// before it in its queue are.
 ///
 /// `Port`: see service_port.hpp.
 template <class Port>
@@ -73,26 +73,26 @@ class ServiceThread {
   [[nodiscard]] Cycle next_event(Cycle now) const {
     return state_ == State::kIdle || out_ > 0 || idle_.asleep() ? kNever : std::max(free_from_, now + 1);
   }
-  /// What it does may change now, for another reason than those that it knows.
+  /// Something outside has changed that may change what it does.
   void disturb(Cycle now) {
     if (idle_.asleep()) wake(now);
     idle_.disturb();
   }
 
-  void answered() { --out_; }
-  void heard(bool again) { again_ = again; }
-  /// Of a watch: the word has had its signals, or cannot be watched.
+  void replied() { --out_; }
+  void poll_replied(bool again) { again_ = again; }
+  /// The reply to a watch: the word has had its signals, or cannot be watched.
   void noticed(Cycle now, const Watched& what, bool has) {
-    if (watches_.answer(what, has) && idle_.asleep()) wake(now);
+    if (watches_.resolve(what, has) && idle_.asleep()) wake(now);
   }
-  /// A word that the port waited for since `since`, as by looks one after the other: the next of these, none
+  /// A word that the port waited for since `since`, as by polls one after the other: the next of these, none
   /// before `now`, finds it.
-  void heard_late(Cycle now, Cycle since, bool again) {
+  void found_late(Cycle now, Cycle since, bool again) {
     const Cycle round = costs_.cycles(program_.poll_instructions);
-    const Cycle looks = (now - since + round - 1) / round;
-    (state_ == State::kSeen ? counters_.polls : counters_.record_polls) += looks;
-    counters_.instructions += looks * program_.poll_instructions;
-    free_from_ = since + looks * round;
+    const Cycle polls = (now - since + round - 1) / round;
+    (state_ == State::kSeen ? counters_.polls : counters_.record_polls) += polls;
+    counters_.instructions += polls * program_.poll_instructions;
+    free_from_ = since + polls * round;
     again_ = again;
     --out_;
   }
@@ -116,9 +116,9 @@ class ServiceThread {
  private:
   enum class State : std::uint8_t {
     kIdle,
-    kNext,        // chooses a queue, or looks for completions
-    kLook,        // at the entry
-    kSeen,        // the look has been answered
+    kNext,        // chooses a queue, or goes on to completions
+    kPoll,        // polls the entry
+    kSeen,        // the reply has come
     kCall,        // the entry has been read
     kWork,        // what the call touches is there
     kIssue,       // its instructions are done
@@ -126,8 +126,8 @@ class ServiceThread {
     kDeal,        // writes a status word
     kIndex,       // writes the read index
     kProgress,    // chooses a completion record
-    kRecord,      // looks at it
-    kRecordSeen,  // the look has been answered
+    kRecord,      // polls it
+    kRecordSeen,  // the reply has come
     kNoticed,     // the instructions for it are done
   };
 
@@ -137,8 +137,8 @@ class ServiceThread {
         return;
       case State::kNext:
         return choose(now);
-      case State::kLook:
-        return look(now);
+      case State::kPoll:
+        return poll(now);
       case State::kSeen:
         return seen(now);
       case State::kCall:
@@ -160,9 +160,9 @@ class ServiceThread {
       case State::kIndex:
         return write_index(now);
       case State::kProgress:
-        return look_for_completions(now);
+        return choose_record(now);
       case State::kRecord:
-        return look_at_record(now);
+        return poll_record(now);
       case State::kRecordSeen:
         return record_seen(now);
       case State::kNoticed:
@@ -195,54 +195,54 @@ class ServiceThread {
     }
     at_ = next;
     run(now, program_.poll_instructions);
-    state_ = State::kLook;
+    state_ = State::kPoll;
   }
 
-  void look(Cycle now) {
+  void poll(Cycle now) {
     const bool alone = pairs_.in_flight() == 0 && queues_.next_waiting(at_) == at_;
-    ask_for_entry(now, at_, {alone, watches_.take_owed({false, at_})});
+    poll_entry(now, at_, {alone, watches_.take_owed({false, at_})});
     state_ = State::kSeen;
   }
-  void ask_for_entry(Cycle now, std::uint32_t queue, const LookAsk& ask) {
-    const unsigned out =
-        port_->look(now, queues_.device(queue), queues_.next_entry(queue), queues_.front(queue).ready, ask);
-    if (ask.watch == nullptr && !ask.uncalled) out_ = out;
+  void poll_entry(Cycle now, std::uint32_t queue, const PollRequest& request) {
+    const unsigned out = port_->poll(now, queues_.device(queue), queues_.next_entry(queue),
+                                     queues_.front(queue).ready, request);
+    if (request.watch == nullptr && !request.uncalled) out_ = out;
   }
 
   [[nodiscard]] bool rests(Cycle now) {
     if (!port_->elides()) return false;
-    for (const IdleRounds::Look& look : idle_.looks())  // its signals have come since it was looked at
-      if (watches_.has(look.what)) idle_.disturb();
+    for (const IdleRounds::Poll& poll : idle_.polls())  // its signals have come since it was polled
+      if (watches_.has(poll.what)) idle_.disturb();
     if (!idle_.begin(now)) return false;
-    for (const IdleRounds::Look& look : idle_.looks())
-      if (watches_.begin(look.what)) ask_again(now, look.what, {false, 0, &look.what});
+    for (const IdleRounds::Poll& poll : idle_.polls())
+      if (watches_.begin(poll.what)) repeat_poll(now, poll.what, {false, 0, &poll.what});
     return true;
   }
-  void ask_again(Cycle now, const Watched& what, const LookAsk& ask) {
-    if (!what.record) return ask_for_entry(now, what.at, ask);
-    (void)port_->look_at_record(now, pairs_.pair(what.at), what.number, ask);
+  void repeat_poll(Cycle now, const Watched& what, const PollRequest& request) {
+    if (!what.record) return poll_entry(now, what.at, request);
+    (void)port_->poll_record(now, pairs_.pair(what.at), what.number, request);
   }
-  /// The looks that have not been simulated are counted; the one that is under way is answered in its time,
-  /// and sent only so that it counts.
+  /// The polls that have not been simulated are counted; the reply to the one that is under way comes in its
+  /// time; that poll is sent only to be counted.
   void wake(Cycle now) {
     const IdleRounds::Place place = idle_.wake(now);
     counters_.instructions += program_.poll_instructions;  // of the one under way
-    idle_.each_elided(place, [&](const Watched& what, std::uint64_t looks) {
-      (what.record ? counters_.record_polls : counters_.polls) += looks;
-      counters_.instructions += looks * program_.poll_instructions;
-      watches_.owe(what, looks);
+    idle_.each_elided(place, [&](const Watched& what, std::uint64_t polls) {
+      (what.record ? counters_.record_polls : counters_.polls) += polls;
+      counters_.instructions += polls * program_.poll_instructions;
+      watches_.owe(what, polls);
     });
-    const IdleRounds::Look& look = idle_.looks()[place.look];
-    (look.what.record ? pair_ : at_) = look.what.at;
-    rounds_ = look.round + (pairs_.in_flight() == 0 ? static_cast<std::uint32_t>(place.rounds) + 1 : 0);
-    resume_ = look.resumed ? State::kIssue : State::kNext;
-    state_ = look.what.record ? State::kRecordSeen : State::kSeen;
-    free_from_ = place.answered;
+    const IdleRounds::Poll& poll = idle_.polls()[place.poll];
+    (poll.what.record ? pair_ : at_) = poll.what.at;
+    rounds_ = poll.round + (pairs_.in_flight() == 0 ? static_cast<std::uint32_t>(place.rounds) + 1 : 0);
+    resume_ = poll.resumed ? State::kIssue : State::kNext;
+    state_ = poll.what.record ? State::kRecordSeen : State::kSeen;
+    free_from_ = place.replied;
     woken_ = true;
-    ask_again(now, look.what, {false, watches_.take_owed(look.what), nullptr, true});
+    repeat_poll(now, poll.what, {false, watches_.take_owed(poll.what), nullptr, true});
   }
-  /// A look has been answered.
-  void hear_look(Cycle now, const Watched& what) {
+  /// The reply to a poll has come.
+  void note_poll(Cycle now, const Watched& what) {
     if (woken_) again_ = !watches_.has(what);
     woken_ = false;
     if (!again_) return idle_.disturb();
@@ -255,7 +255,7 @@ class ServiceThread {
   }
 
   void seen(Cycle now) {
-    hear_look(now, {false, at_, queues_.next_number(at_)});
+    note_poll(now, {false, at_, queues_.next_number(at_)});
     ++counters_.polls;
     if (again_) {
       state_ = State::kNext;
@@ -323,7 +323,7 @@ class ServiceThread {
     state_ = State::kProgress;
   }
 
-  void look_for_completions(Cycle now) {
+  void choose_record(Cycle now) {
     end_work(now);
     while (pair_ < pairs_.size() && pairs_.in_flight(pair_) == 0) ++pair_;
     if (pair_ == pairs_.size()) {
@@ -335,18 +335,18 @@ class ServiceThread {
     state_ = State::kRecord;
   }
 
-  void look_at_record(Cycle now) {
+  void poll_record(Cycle now) {
     const bool alone =
         pairs_.in_flight() == pairs_.in_flight(pair_) && (!queues_.any_waiting() || resume_ == State::kIssue);
-    out_ = port_->look_at_record(now, pairs_.pair(pair_), pairs_.next_record(pair_),
-                                 {alone, watches_.take_owed(record_of(pair_))});
+    out_ = port_->poll_record(now, pairs_.pair(pair_), pairs_.next_record(pair_),
+                              {alone, watches_.take_owed(record_of(pair_))});
     state_ = State::kRecordSeen;
   }
 
   [[nodiscard]] Watched record_of(std::uint32_t pair) const { return {true, pair, pairs_.next_record(pair)}; }
 
   void record_seen(Cycle now) {
-    hear_look(now, record_of(pair_));
+    note_poll(now, record_of(pair_));
     ++counters_.record_polls;
     if (again_) {
       ++pair_;
@@ -385,8 +385,8 @@ class ServiceThread {
   State state_ = State::kIdle, after_deals_ = State::kNext, resume_ = State::kNext;
   Cycle free_from_ = 0, active_since_ = 0;
   unsigned out_ = 0;    // accesses whose replies are waited for
-  bool again_ = false;  // the last look's reply
-  bool woken_ = false;  // from sleep, and the look that was then under way is not yet answered
+  bool again_ = false;  // the last poll's reply
+  bool woken_ = false;  // from sleep, and the poll that was then under way has no reply yet
   IdleRounds idle_;
   Watches watches_;
   std::uint32_t at_ = 0, rounds_ = 0, pair_ = 0;

@@ -1,4 +1,4 @@
-// Runs of bytes as accesses to lines.
+// Ranges of bytes as accesses to lines.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace lockstep::net {
 
-/// Of [begin, begin + bytes), as much as lies in the line of `begin`.
+/// The part of [begin, begin + bytes) that lies in the line of `begin`.
 [[nodiscard]] constexpr std::uint32_t bytes_in_line(Address begin, std::uint64_t bytes) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, kLineBytes - begin % kLineBytes));
 }

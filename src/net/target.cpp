@@ -33,7 +33,7 @@ void Target::pass(const link::Message& request) {
   port_->send(request.device, message);
 }
 
-void Target::answered(const link::Message& reply) {
+void Target::replied(const link::Message& reply) {
   const std::uint32_t place = reply.access.tag & ~mark_;
   Served& served = served_.at(place);
   const link::Message& request = served.request;

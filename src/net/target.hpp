@@ -1,17 +1,17 @@
-// The side of a NIC that carries out what other NICs ask of its devices' memory.
+// The side of a NIC that serves requests of other NICs to its devices' memory.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "net/nic_port.hpp"
-#include "util/slot_table.hpp"
+#include "util/request_table.hpp"
 
 namespace lockstep::net {
 
 /// Requests go to their device after a time, in the order in which they came. A request that must come after
-/// its operation's data waits until the device has acknowledged these. What is under way is bounded by the
-/// asking NICs.
+/// its operation's data waits until the device has acknowledged these. The requesting NICs bound the number
+/// of outstanding requests.
 class Target {
  public:
   struct Counters {
@@ -23,10 +23,10 @@ class Target {
   Target(NicPort& port, Cycle process, std::uint32_t nodes, std::uint32_t operations, std::uint32_t mark);
 
   void accept(Cycle now, const link::Message& request) { arrived_.push({now + process_, request}); }
-  /// Passes on whose time has come.
+  /// Passes on the requests that are due.
   void tick(Cycle now);
-  /// Of a device, to a request with the mark.
-  void answered(const link::Message& reply);
+  /// The reply of a device to a request with the mark.
+  void replied(const link::Message& reply);
   [[nodiscard]] Cycle next_event() const { return arrived_.empty() ? kNever : arrived_.front().due; }
   [[nodiscard]] bool idle() const { return arrived_.empty() && served_.used() == 0; }
   [[nodiscard]] std::size_t under_way() const { return arrived_.size() + served_.used(); }
@@ -57,7 +57,7 @@ class Target {
   Cycle process_;
   std::uint32_t operations_, mark_;
   Ring<Arrived> arrived_;
-  SlotTable<Served> served_;
+  RequestTable<Served> served_;
   std::vector<std::uint32_t> writes_;  // by NIC and operation: not acknowledged
   std::vector<link::Message> held_;    // until their operation's writes are
   Counters counters_;

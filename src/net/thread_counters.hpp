@@ -10,9 +10,9 @@ namespace lockstep::net {
 
 /// What happens to an operation, in this order; of one that is not blocking kDealt is not noted.
 enum class Moment : std::uint8_t {
-  kSeen,      // the service thread has read that the entry is there
+  kSeen,      // the service thread has read the entry's status
   kIssued,    // it has run the code that makes the command
-  kRung,      // the doorbell has come to the NIC
+  kRung,      // the doorbell has arrived at the NIC
   kFetched,   // the NIC has the command
   kSent,      // its first message to the other NIC leaves
   kComplete,  // all is done and acknowledged; the completion record leaves
@@ -23,9 +23,9 @@ inline constexpr std::size_t kMoments = 8;
 /// In ps from the beginning of the simulation.
 using Moments = std::array<std::uint64_t, kMoments>;
 
-/// Of one kind of operation. Times in ps, from one moment to the next (Moment), each booked to the later one;
-/// so they add up to the time from kSeen to the last, which is kDealt of a blocking operation and kNoticed of
-/// another. An operation without a command (kQuiet) has kSeen, kIssued, kComplete and kDealt.
+/// For one kind of operation. Times in ps, from one moment to the next (Moment), each booked to the later
+/// one; so they add up to the time from kSeen to the last one, which is kDealt for a blocking operation and
+/// kNoticed for any other. An operation without a command (kQuiet) has kSeen, kIssued, kComplete and kDealt.
 struct StageTimes {
   std::uint64_t operations = 0, blocking = 0;
   std::array<std::uint64_t, kMoments> sum{}, most{};
@@ -38,8 +38,8 @@ struct OperationLog;
 
 struct ThreadCounters {
   std::array<StageTimes, trace::NetOperation::kKinds> kinds{};  // by trace::NetOperation::Kind
-  std::uint64_t polls = 0, found = 0;                           // looks at entries, and those that were there
-  std::uint64_t record_polls = 0, records = 0;                  // likewise at completion records
+  std::uint64_t polls = 0, found = 0;                           // polls of entries, and those that found one
+  std::uint64_t record_polls = 0, records = 0;                  // likewise for completion records
   std::uint64_t instructions = 0;
   std::uint64_t active_ps = 0;  // with an operation that is not dealt with or not complete
   OperationLog* log = nullptr;  // keeps operations, too

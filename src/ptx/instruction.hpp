@@ -56,8 +56,8 @@ struct Form {
 
 using RegisterId = std::uint32_t;  // index into Function::registers
 
-/// What a name that is no register and no label stands for. Before linking, ids of variables and functions
-/// are those of the Module; link() turns them into those of the Program.
+/// What a name that is neither a register nor a label stands for. Before linking, ids of variables and
+/// functions are those of the Module; link() turns them into those of the Program.
 enum class SymbolKind : std::uint8_t {
   kVariable,   // Module::variables / Program::variables
   kFunction,   // Module::functions / Program::functions

@@ -76,7 +76,7 @@ struct Word {
   }
 };
 
-struct Slot {
+struct OperandRule {
   Kind kind{};
   bool optional = false;
   bool with_word = false;  // only where the form has `word`
@@ -87,7 +87,7 @@ struct Slot {
 
 struct Row {
   std::vector<Word> words;
-  std::vector<Slot> slots;
+  std::vector<OperandRule> operands;
 };
 
 std::vector<std::string_view> split(std::string_view text) {
@@ -107,22 +107,22 @@ Word word_of(std::string_view text) {
   return word;
 }
 
-Slot slot_of(std::string_view text) {
-  Slot slot;
+OperandRule rule_of(std::string_view text) {
+  OperandRule rule;
   if (text.ends_with('?')) {
-    slot.optional = true;
+    rule.optional = true;
     text.remove_suffix(1);
   }
   if (const std::size_t at = text.find('@'); at != text.npos) {
-    slot.with_word = true;
-    slot.word = word_of(text.substr(at + 1));
+    rule.with_word = true;
+    rule.word = word_of(text.substr(at + 1));
     text = text.substr(0, at);
   }
   const auto* const found = std::ranges::find(kKinds, text, &KindName::word);
   if (found == std::end(kKinds))
     throw std::logic_error("table_operands.inc: no such operand: " + std::string(text));
-  slot.kind = static_cast<Kind>(found - std::begin(kKinds));
-  return slot;
+  rule.kind = static_cast<Kind>(found - std::begin(kKinds));
+  return rule;
 }
 
 using Rows = std::array<std::vector<Row>, static_cast<std::size_t>(Opcode::kWmma) + 1>;
@@ -135,7 +135,7 @@ Rows read_table() {
       throw std::logic_error("table_operands.inc: no such mnemonic: " + std::string(line.mnemonic));
     Row& row = rows[static_cast<std::size_t>(*opcode)].emplace_back();
     for (const std::string_view word : split(line.words)) row.words.push_back(word_of(word));
-    for (const std::string_view operand : split(line.operands)) row.slots.push_back(slot_of(operand));
+    for (const std::string_view operand : split(line.operands)) row.operands.push_back(rule_of(operand));
   }
   return rows;
 }
@@ -261,23 +261,23 @@ std::string found_text(const Operand& o) {
                      odd == o.elements.end() ? "" : fmt::format(" with {}", kind_text(*odd)));
 }
 
-std::string expected_text(const Slot& slot, const Form& form) {
-  const std::string_view text = kKinds[static_cast<std::size_t>(slot.kind)].text;
+std::string expected_text(const OperandRule& rule, const Form& form) {
+  const std::string_view text = kKinds[static_cast<std::size_t>(rule.kind)].text;
   const bool by_width =
-      slot.kind == Kind::kTos || slot.kind == Kind::kTosPredicate || slot.kind == Kind::kValues;
+      rule.kind == Kind::kTos || rule.kind == Kind::kTosPredicate || rule.kind == Kind::kValues;
   if (by_width && form.vector > 1)
-    return fmt::format("{{{} {}}}", form.vector, slot.kind == Kind::kValues ? "values" : "registers");
+    return fmt::format("{{{} {}}}", form.vector, rule.kind == Kind::kValues ? "values" : "registers");
   return std::string(text);
 }
 
 /// "register, value, value (may be left out)"
 std::string expected_text(const Row& row, const Form& form) {
   std::string text;
-  for (const Slot& slot : row.slots) {
-    if (!slot.stands_in(form)) continue;
+  for (const OperandRule& rule : row.operands) {
+    if (!rule.stands_in(form)) continue;
     if (!text.empty()) text += ", ";
-    text += expected_text(slot, form);
-    if (slot.optional) text += " (may be left out)";
+    text += expected_text(rule, form);
+    if (rule.optional) text += " (may be left out)";
   }
   return text.empty() ? "none" : text;
 }
@@ -289,24 +289,24 @@ void check_operands(const Form& form, std::span<const Operand> operands, const L
   const Row* const row = row_of(form);
   if (row == nullptr)
     lexer.fail(at, fmt::format("{}: a modifier is missing; there is no such instruction", print(form)));
-  const auto stands = [&](const Slot& slot) { return slot.stands_in(form); };
-  const auto most = static_cast<std::size_t>(std::ranges::count_if(row->slots, stands));
-  const auto least = static_cast<std::size_t>(
-      std::ranges::count_if(row->slots, [&](const Slot& slot) { return stands(slot) && !slot.optional; }));
+  const auto stands = [&](const OperandRule& rule) { return rule.stands_in(form); };
+  const auto most = static_cast<std::size_t>(std::ranges::count_if(row->operands, stands));
+  const auto least = static_cast<std::size_t>(std::ranges::count_if(
+      row->operands, [&](const OperandRule& rule) { return stands(rule) && !rule.optional; }));
   if (operands.size() < least || operands.size() > most)
     lexer.fail(at, fmt::format("{} has {} operand{}; expected {}", print(form), operands.size(),
                                operands.size() == 1 ? "" : "s", expected_text(*row, form)));
   const Rules rules(form);
   std::size_t spare = operands.size() - least, next = 0;
-  for (const Slot& slot : row->slots) {
-    if (!stands(slot)) continue;
-    const bool fits = next < operands.size() && rules.allows(slot.kind, operands[next]);
-    if (slot.optional) {
+  for (const OperandRule& rule : row->operands) {
+    if (!stands(rule)) continue;
+    const bool fits = next < operands.size() && rules.allows(rule.kind, operands[next]);
+    if (rule.optional) {
       if (spare == 0 || !fits) continue;
       --spare;
     } else if (!fits) {
       lexer.fail(at, fmt::format("operand {} of {} is {}; expected {}", next + 1, print(form),
-                                 found_text(operands[next]), expected_text(slot, form)));
+                                 found_text(operands[next]), expected_text(rule, form)));
     }
     ++next;
   }

@@ -21,21 +21,21 @@ void Group::begin_profile() {
   last_end_ = seconds_now();
 }
 
-Gathered Group::exchange(const Notice& notice, std::span<const std::string> letters) {
+Gathered Group::exchange(const Notice& notice, std::span<const std::string> messages) {
   const double start = seconds_now(), work = last_end_ > 0 ? start - last_end_ : 0;
   Notice own = notice;
   own.work_ns = static_cast<std::uint64_t>(work * 1e9);
   Gathered gathered;
   gathered.notices.resize(size());
-  gathered.letters.resize(size());
+  gathered.messages.resize(size());
   try {
-    carry(own, letters, gathered);
+    carry(own, messages, gathered);
   } catch (...) {
     over_ = true;
     throw;
   }
   last_end_ = seconds_now();
-  note(work, last_end_ - start, letters, gathered);
+  note(work, last_end_ - start, messages, gathered);
   for (unsigned r = 0; r < size(); ++r) {
     const Notice& other = gathered.notices[r];
     if (other.topic == Topic::kFailed) {
@@ -50,7 +50,7 @@ Gathered Group::exchange(const Notice& notice, std::span<const std::string> lett
   return gathered;
 }
 
-void Group::note(double work, double exchange, std::span<const std::string> letters,
+void Group::note(double work, double exchange, std::span<const std::string> messages,
                  const Gathered& gathered) {
   profile_.seconds += exchange;
   profile_.work_seconds += work;
@@ -58,21 +58,21 @@ void Group::note(double work, double exchange, std::span<const std::string> lett
   for (const Notice& other : gathered.notices) longest = std::max(longest, other.work_ns);
   profile_.longest_seconds += static_cast<double>(longest) * 1e-9;
   ++profile_.exchanges;
-  for (const std::string& letter : letters) {
-    profile_.letters += letter.empty() ? 0 : 1;
-    profile_.bytes += letter.size();
+  for (const std::string& message : messages) {
+    profile_.messages += message.empty() ? 0 : 1;
+    profile_.bytes += message.size();
   }
 }
 
 Gathered Group::exchange(const Notice& notice) { return exchange(notice, std::vector<std::string>(size())); }
 
 std::vector<std::string> Group::gather(std::string mine) {
-  std::vector<std::string> letters(size());
-  if (rank() != 0) letters[0] = std::move(mine);
-  Gathered gathered = exchange({Topic::kReport}, letters);
+  std::vector<std::string> messages(size());
+  if (rank() != 0) messages[0] = std::move(mine);
+  Gathered gathered = exchange({Topic::kReport}, messages);
   if (rank() != 0) return {};
-  gathered.letters[0] = std::move(mine);
-  return std::move(gathered.letters);
+  gathered.messages[0] = std::move(mine);
+  return std::move(gathered.messages);
 }
 
 std::uint64_t Group::sum(std::uint64_t mine) {
@@ -87,7 +87,7 @@ bool Group::fail(int code) noexcept {
   try {
     Gathered gathered;
     gathered.notices.resize(size());
-    gathered.letters.resize(size());
+    gathered.messages.resize(size());
     const std::vector<std::string> none(size());
     carry({Topic::kFailed, 0, static_cast<std::uint64_t>(code)}, none, gathered);
     for (unsigned r = 0; r < rank(); ++r)
@@ -101,7 +101,7 @@ void Group::part() noexcept {
   try {
     Gathered gathered;
     gathered.notices.resize(size());
-    gathered.letters.resize(size());
+    gathered.messages.resize(size());
     carry({Topic::kEnd}, std::vector<std::string>(size()), gathered);
   } catch (...) {  // they are gone
   }

@@ -29,7 +29,7 @@ struct Flag {
 /// By rank.
 struct Gathered {
   std::vector<Notice> notices;
-  std::vector<std::string> letters;
+  std::vector<std::string> messages;
 };
 
 /// Another rank has failed or has gone. The first rank that failed prints the error.
@@ -45,10 +45,10 @@ class Failed : public std::runtime_error {
 /// Where this rank's host time went. The cost of exchanging itself is its seconds without the wait for the
 /// rank with the most work: work_seconds + seconds - longest_seconds.
 struct GroupProfile {
-  std::uint64_t exchanges = 0, letters = 0, bytes = 0;  // letters that this rank has sent
-  double seconds = 0;                                   // in exchange()
-  double work_seconds = 0;                              // between its calls
-  double longest_seconds = 0;                           // likewise, of the rank that took longest each time
+  std::uint64_t exchanges = 0, messages = 0, bytes = 0;  // messages that this rank has sent
+  double seconds = 0;                                    // in exchange()
+  double work_seconds = 0;                               // between its calls
+  double longest_seconds = 0;                            // likewise, of the rank that took longest each time
 };
 
 class Group {
@@ -57,10 +57,10 @@ class Group {
   [[nodiscard]] virtual unsigned rank() const = 0;
   [[nodiscard]] virtual unsigned size() const = 0;
 
-  /// One collective call, and the letters that are not empty, `letters[r]` for rank r. Waits for all ranks.
+  /// One collective call, and the messages that are not empty, `messages[r]` for rank r. Waits for all ranks.
   /// Throws Failed if one has failed or is gone; std::logic_error if topics differ.
-  Gathered exchange(const Notice& notice, std::span<const std::string> letters);
-  /// Without letters.
+  Gathered exchange(const Notice& notice, std::span<const std::string> messages);
+  /// Without messages.
   Gathered exchange(const Notice& notice);
   /// On rank 0, every rank's text; on others, nothing.
   std::vector<std::string> gather(std::string mine);
@@ -81,13 +81,13 @@ class Group {
   void begin_profile();
 
  protected:
-  /// The exchange itself. `gathered` has notices, and letters of the right number.
-  virtual void carry(const Notice& notice, std::span<const std::string> letters, Gathered& gathered) = 0;
+  /// The exchange itself. `gathered` has notices, and messages of the right number.
+  virtual void carry(const Notice& notice, std::span<const std::string> messages, Gathered& gathered) = 0;
   /// To be asked now and then while waiting.
   [[nodiscard]] bool must_give_up();
 
  private:
-  void note(double work, double exchange, std::span<const std::string> letters, const Gathered& gathered);
+  void note(double work, double exchange, std::span<const std::string> messages, const Gathered& gathered);
 
   std::function<bool()> interrupted_;
   double interrupted_since_ = 0, last_end_ = 0;

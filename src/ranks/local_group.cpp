@@ -10,12 +10,12 @@ struct LocalGroup::Table {
   explicit Table(unsigned ranks) : size(ranks) {
     for (Side& side : sides) {
       side.notices.resize(ranks);
-      side.letters.resize(ranks);
+      side.messages.resize(ranks);
     }
   }
   struct Side {
     std::vector<Notice> notices;
-    std::vector<std::vector<std::string>> letters;  // by sender, then receiver
+    std::vector<std::vector<std::string>> messages;  // by sender, then receiver
   };
   const unsigned size;
   std::mutex mutex;
@@ -34,12 +34,12 @@ std::vector<std::unique_ptr<LocalGroup>> LocalGroup::make(unsigned ranks) {
 
 unsigned LocalGroup::size() const { return table_->size; }
 
-void LocalGroup::carry(const Notice& notice, std::span<const std::string> letters, Gathered& gathered) {
+void LocalGroup::carry(const Notice& notice, std::span<const std::string> messages, Gathered& gathered) {
   std::unique_lock lock(table_->mutex);
   const std::uint64_t round = table_->round;
   Table::Side& side = table_->sides[round % 2];
   side.notices[rank_] = notice;
-  side.letters[rank_].assign(letters.begin(), letters.end());
+  side.messages[rank_].assign(messages.begin(), messages.end());
   if (++table_->come == table_->size) {
     table_->come = 0;
     ++table_->round;
@@ -47,10 +47,10 @@ void LocalGroup::carry(const Notice& notice, std::span<const std::string> letter
   }
   while (table_->round == round) {
     table_->changed.wait_for(lock, std::chrono::milliseconds(100));
-    if (table_->round == round && must_give_up()) throw Failed("other ranks do not answer", 130);
+    if (table_->round == round && must_give_up()) throw Failed("other ranks do not reply", 130);
   }
   gathered.notices = side.notices;
-  for (unsigned r = 0; r < table_->size; ++r) gathered.letters[r] = side.letters[r][rank_];
+  for (unsigned r = 0; r < table_->size; ++r) gathered.messages[r] = side.messages[r][rank_];
 }
 
 }  // namespace lockstep::ranks

@@ -21,7 +21,7 @@ class LocalGroup final : public Group {
  private:
   struct Table;
   LocalGroup(std::shared_ptr<Table> table, unsigned rank) : table_(std::move(table)), rank_(rank) {}
-  void carry(const Notice& notice, std::span<const std::string> letters, Gathered& gathered) override;
+  void carry(const Notice& notice, std::span<const std::string> messages, Gathered& gathered) override;
 
   std::shared_ptr<Table> table_;
   unsigned rank_;

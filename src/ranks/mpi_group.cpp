@@ -89,16 +89,16 @@ class MpiGroup final : public Group {
   void check(const char* why) {
     if (why == nullptr) return;
     lost_ = true;
-    if (why == mpi_->given_up) throw Failed("other ranks do not answer", kInterruptedCode);
+    if (why == mpi_->given_up) throw Failed("other ranks do not reply", kInterruptedCode);
     throw Failed(fmt::format("MPI: {}", why), kInternalCode);
   }
-  /// The block of a rank: its notice, and the bytes of its letter to each rank.
-  void carry(const Notice& notice, std::span<const std::string> letters, Gathered& gathered) override {
-    if (lost_) throw Failed("other ranks do not answer", kInterruptedCode);
+  /// The block of a rank: its notice, and the bytes of its message to each rank.
+  void carry(const Notice& notice, std::span<const std::string> messages, Gathered& gathered) override {
+    if (lost_) throw Failed("other ranks do not reply", kInterruptedCode);
     const std::size_t words = kNotice + size_;
     std::vector<std::uint64_t> mine{static_cast<std::uint64_t>(notice.topic), notice.time, notice.flags,
                                     notice.work_ns};
-    for (const std::string& letter : letters) mine.push_back(letter.size());
+    for (const std::string& message : messages) mine.push_back(message.size());
     std::vector<std::uint64_t> all(words * size_);
     check(mpi_->all_gather(mine.data(), words * sizeof mine[0], all.data(), wait, this));
     std::vector<std::size_t> out_bytes(size_), in_bytes(size_);
@@ -107,13 +107,13 @@ class MpiGroup final : public Group {
     for (unsigned r = 0; r < size_; ++r) {
       const std::uint64_t* block = &all[r * words];
       gathered.notices[r] = {static_cast<Topic>(block[0]), block[1], block[2], block[3]};
-      gathered.letters[r].resize(block[kNotice + rank_]);
-      out[r] = letters[r].data();
-      out_bytes[r] = letters[r].size();
-      in[r] = gathered.letters[r].data();
-      in_bytes[r] = gathered.letters[r].size();
+      gathered.messages[r].resize(block[kNotice + rank_]);
+      out[r] = messages[r].data();
+      out_bytes[r] = messages[r].size();
+      in[r] = gathered.messages[r].data();
+      in_bytes[r] = gathered.messages[r].size();
     }
-    check(mpi_->letters(out.data(), out_bytes.data(), in.data(), in_bytes.data(), wait, this));
+    check(mpi_->messages(out.data(), out_bytes.data(), in.data(), in_bytes.data(), wait, this));
   }
 
   static constexpr int kInterruptedCode = 130, kInternalCode = 70;

@@ -88,8 +88,8 @@ std::string difference_section(const Run& a, const std::vector<Judged>& of_a, co
   auto order = pairs;
   std::stable_sort(order.begin(), order.end(),
                    [](const Pair& x, const Pair& y) { return x.a->usage.cycles > y.a->usage.cycles; });
-  constexpr std::size_t kMost = 12;
-  for (std::size_t i = 0; i < std::min(kMost, order.size()); ++i)
+  constexpr std::size_t kMaxShown = 12;
+  for (std::size_t i = 0; i < std::min(kMaxShown, order.size()); ++i)
     html +=
         folded(fmt::format("Counters of {}", order[i].a->kernel->title), counters_table(order[i]), i == 0);
   return html;

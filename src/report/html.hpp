@@ -16,7 +16,7 @@ struct Cell {
 [[nodiscard]] Cell text_cell(std::string_view text);
 /// A link to a part of the page.
 [[nodiscard]] Cell link_cell(std::string_view anchor, std::string_view text);
-/// "1,234,567"; decimals where it is no whole number.
+/// "1,234,567"; decimals where it is not a whole number.
 [[nodiscard]] Cell number_cell(double value, unsigned decimals = 0);
 /// "12.3 %" beside a bar.
 [[nodiscard]] Cell share_cell(double share);

@@ -71,7 +71,7 @@ std::vector<Column> counter_columns() {
        "next"},
       {"mostly", "the reason for most of them", false},
       {"L1 sectors", "looked up in the L1"},
-      {"L2 sectors", "asked of the L2 or sent there"},
+      {"L2 sectors", "requested from the L2 or sent to it"},
       {"shared passes", "passes over the shared-memory banks"},
       {"constant passes", "distinct addresses of loads from constant memory, served one after the other"}};
 }

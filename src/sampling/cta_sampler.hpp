@@ -17,15 +17,16 @@ struct LongKernel {
   std::uint64_t ctas = 0;
   std::uint64_t wave = 0;    // as many CTAs as the GPU holds at a time
   double l2_sectors = 0;     // sectors of the GPU's L2
-  std::uint32_t launch = 0;  // makes the random choices its own
+  std::uint32_t launch = 0;  // gives it random choices of its own
 };
 
-/// CTAs are dispatched in order. The beginning is timed: two waves, which fill the GPU, and on until the L2
-/// has missed half as many sectors again as it has, but no more than a twelfth of the kernel. What follows,
-/// except for the last wave, is cut into as many parts of equal length as the scatter of the parts so far
-/// asks for, at least six, anew after each part. In a part CTAs are left out but for three waves in a row, at
-/// a place that the seed says: one that warms up, two that are measured together. The last wave is timed. The
-/// SMs are full throughout: a CTA that was left out has its successor dispatched in its place.
+/// CTAs are dispatched in order. The beginning is timed: two waves, which fill the GPU, and further ones
+/// until the L2 has missed one and a half times as many sectors as it can hold, but no more than a twelfth of
+/// the kernel. The rest, except for the last wave, is divided into parts of equal length, at least six; their
+/// number follows from the scatter of the parts so far and is determined anew after each part. In a part all
+/// CTAs are left out except for three consecutive waves, at a place given by the seed: one that warms up, and
+/// two that are measured together. The last wave is timed. The SMs are full throughout: a CTA that was left
+/// out has its successor dispatched in its place.
 ///
 /// A part's measures are differences between two cuts. CTAs that were left out between two parts are taken to
 /// be like the mean of both, so that a steady drift cancels; those before the first and after the last are

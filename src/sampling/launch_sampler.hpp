@@ -35,10 +35,10 @@ class LaunchSampler {
     Measures variance{}, bias{};  // bias: allowed for, in the measure's unit
     double freedom = 0;
   };
-  /// Measured, each launch that was chosen, when it is complete.
+  /// To be called for each launch that was chosen, when it is complete.
   void add(std::uint32_t launch, const Measures& measures, const Own& own);
 
-  /// Predicted by all that was measured. Of a launch that was not timed.
+  /// The prediction, from all measurements, for a launch that was not timed.
   [[nodiscard]] Measures predict(std::uint32_t launch) const;
   [[nodiscard]] std::uint32_t group(std::uint32_t launch) const { return group_of_[launch]; }
   /// Warp instructions.

@@ -94,7 +94,7 @@ bool Agent::serve_one(unsigned device, std::uint32_t queue) {
   const EntryPlace where{device, queue, next & (depth_ - 1)};
   if (place.status != Entry::kReady)
     throw BadEntry(fmt::format("device {}, network queue {}, entry {}: status {}; expected 0 or {}", device,
-                               queue, where.slot, place.status, Entry::kReady));
+                               queue, where.entry, place.status, Entry::kReady));
   Request request = read_request(place, where, pes_, memory_);
   request.operation.queue = queues_[device].number + queue;
   request.operation.ready = signals_.signals(address_of(&place.status));

@@ -38,7 +38,7 @@ trace::HostTask Messages::check(const HostTask& task, unsigned device) const {
                      task.remote, target.heap_bytes));
   if (task.bytes > 0 && (!memory_.in_arena(task.local) || memory_.owner(task.local) != task.pe ||
                          !memory_.accessible(task.local, task.bytes)))
-    fail(fmt::format("sends {} bytes at {:#x}, which is no memory of device {}", task.bytes, task.local,
+    fail(fmt::format("sends {} bytes at {:#x}, which is not memory of device {}", task.bytes, task.local,
                      task.pe));
   to.local = task.local;
   to.remote = reinterpret_cast<Address>(target.heap) + task.remote;

@@ -50,7 +50,7 @@ class Reader {
   [[nodiscard]] bool has(std::uint8_t flag) const { return (entry_.flags & flag) != 0; }
   [[noreturn]] void fail(const std::string& what) const {
     throw BadEntry(fmt::format("device {}, network queue {}, entry {}: {}", place_.device, place_.queue,
-                               place_.slot, what));
+                               place_.entry, what));
   }
 
   void check_head() const {
@@ -89,7 +89,7 @@ class Reader {
       fail(fmt::format("an atomic operation on {} bytes; expected 4 or 8", entry_.bytes));
     request.operation.remote = in_heap(entry_.remote, entry_.bytes, "changes");
     if (request.operation.remote % entry_.bytes != 0)
-      fail(fmt::format("an atomic operation on {} bytes at offset {}, which is no multiple of them",
+      fail(fmt::format("an atomic operation on {} bytes at offset {}, which is not a multiple of that",
                        entry_.bytes, entry_.remote));
     if (has(Entry::kReturns))
       request.operation.local = own(entry_.local, entry_.bytes, "the old value goes to");
@@ -111,7 +111,7 @@ class Reader {
          memory_.owner(address) == place_.device && memory_.owner(address + bytes - 1) == place_.device &&
          memory_.accessible(address, bytes));
     if (!fits)
-      fail(fmt::format("{} {} bytes at {:#x}, which is no memory of device {}", role, bytes, address,
+      fail(fmt::format("{} {} bytes at {:#x}, which is not memory of device {}", role, bytes, address,
                        place_.device));
     return address;
   }

@@ -11,7 +11,7 @@
 
 namespace lockstep::shmem {
 
-/// An entry that asks for something impossible. `what()` names device, queue, slot and what is wrong.
+/// An entry that asks for something impossible. `what()` names device, queue, entry and what is wrong.
 class BadEntry : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -21,7 +21,7 @@ class BadEntry : public std::runtime_error {
 struct EntryPlace {
   unsigned device = 0;
   std::uint32_t queue = 0;  // of World::queues
-  std::uint32_t slot = 0;
+  std::uint32_t entry = 0;
 };
 
 /// What an entry asks for, with addresses instead of offsets. Of `operation` all is set but `queue` and

@@ -71,7 +71,7 @@ class ClockRatio {
   return base;
 }
 
-/// Between the engine's time base and a domain's clock; the same unless told otherwise.
+/// Conversion between the engine's time base and a domain's clock; by default they are the same.
 struct DomainClock {
   ClockRatio to_cycles{}, to_time{};
   DomainClock() = default;

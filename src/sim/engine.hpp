@@ -94,7 +94,7 @@ class Engine {
   /// Before the run: some domains and networks are those of other processes. Not owned.
   void set_border(Border& border) { border_ = &border; }
   void set_tasks(TaskSource& tasks) { tasks_ = &tasks; }
-  /// Before the run: EngineOptions::window, for who must make the machine to know it.
+  /// Before the run: EngineOptions::window, for callers that have to build the machine to know it.
   void set_window(Time window) { options_.window = window; }
 
   /// Runs until the controller stops or nothing is due and no cut is ahead. Rethrows the error of the first

@@ -1,10 +1,11 @@
 // The one barrier of the engine: the leader opens a window to its workers, closes it, and waits until those
-// who came in have left.
+// that have entered have left.
 //
-// Own code because the barrier decides how small a window may be, and because of what libgomp's does when
-// another busy thread shares the cores: it waits for all and spins on. Here a worker that does not come in
-// time, because it sleeps or has no core, is not waited for: the leader does the work. Who waits spins for a
-// few microseconds, then yields, then sleeps in the kernel, so it does not burn a core that others need.
+// This is our own code because the barrier limits how small a window may be, and because libgomp's barrier
+// waits for all threads and keeps spinning when other processes share the cores. Here the leader does not
+// wait for a worker that does not enter in time, because it sleeps or has no core, but does the work itself.
+// A waiting thread spins for a few microseconds, then yields, then sleeps in the kernel, so it does not
+// occupy a core that others need.
 //
 // Each worker says that it is in and that it has left on a cache line of its own, so workers do not contend,
 // and the leader's reads of these lines overlap.

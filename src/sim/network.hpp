@@ -24,11 +24,11 @@ namespace lockstep::sim {
 
 using DomainId = std::uint32_t;
 
-/// What the engine needs to know of a network, whatever it carries.
+/// The part of a network that the engine needs, independent of what it carries.
 class NetworkBase {
  public:
   /// `latency`: the time that every message takes at least, from which the engine finds where a window has
-  /// to end. 0: not told; then EngineOptions::window must be short enough.
+  /// to end. 0: unknown; then EngineOptions::window must be short enough.
   NetworkBase(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations,
               Time latency)
       : name_(std::move(name)),
@@ -299,7 +299,7 @@ template <class T>
 void Network<T>::put_mail(std::uint32_t source, std::uint32_t destination, Cycle arrival,
                           std::string_view message, Time now, std::vector<Time>& next) {
   if constexpr (!std::is_trivially_copyable_v<T>) {
-    throw std::logic_error("messages of '" + name_ + "' are no plain data");
+    throw std::logic_error("messages of '" + name_ + "' are not plain data");
   } else {
     if (message.size() != sizeof(T) || source >= sources_.size() || destination >= destinations_.size())
       throw std::logic_error("not a message of '" + name_ + "'");

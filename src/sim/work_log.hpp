@@ -42,8 +42,8 @@ class WorkLog {
 
  private:
   static std::uint32_t nanoseconds(double seconds) {
-    constexpr double kMost = 4e9;
-    return static_cast<std::uint32_t>(seconds * 1e9 < kMost ? seconds * 1e9 : kMost);
+    constexpr double kMaxNanoseconds = 4e9;
+    return static_cast<std::uint32_t>(seconds * 1e9 < kMaxNanoseconds ? seconds * 1e9 : kMaxNanoseconds);
   }
 
   static constexpr DomainId kTask = 0xffffffff;

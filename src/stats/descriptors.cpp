@@ -37,8 +37,8 @@ constexpr std::array kCounters{
                "32-byte sectors looked up in the L1 data caches: hits + misses + mshr_merges",
                AT(sm.l1.accesses)},
     Descriptor{"l1.hits", "sectors", "sectors found", AT(sm.l1.hits)},
-    Descriptor{"l1.misses", "sectors", "sectors not found and asked for", AT(sm.l1.misses)},
-    Descriptor{"l1.mshr_merges", "sectors", "sectors already asked for: the access waits for the same fill",
+    Descriptor{"l1.misses", "sectors", "sectors not found and requested", AT(sm.l1.misses)},
+    Descriptor{"l1.mshr_merges", "sectors", "sectors already requested: the access waits for the same fill",
                AT(sm.l1.mshr_merges)},
     Descriptor{"l1.sectors_read", "sectors", "accesses of loads", AT(sm.l1.sectors_read)},
     Descriptor{"l1.sectors_written", "sectors", "accesses of stores and reductions",
@@ -52,7 +52,7 @@ constexpr std::array kCounters{
                "reads with misses of a line of which no sector is there or under way",
                AT(sm.l1.read_line_misses)},
     Descriptor{"l1.write_line_misses", "lookups", "writes likewise", AT(sm.l1.write_line_misses)},
-    Descriptor{"l1.load_sectors_sent", "sectors", "sectors that loads ask of the L2",
+    Descriptor{"l1.load_sectors_sent", "sectors", "sectors that loads request from the L2",
                AT(sm.l1_load_sectors_sent)},
     Descriptor{"l1.store_sectors_sent", "sectors", "sectors that stores send to the L2",
                AT(sm.l1_store_sectors_sent)},
@@ -75,9 +75,9 @@ constexpr std::array kCounters{
                "32-byte sectors looked up in the L2 slices: hits + misses + mshr_merges",
                AT(mem.l2.accesses)},
     Descriptor{"l2.hits", "sectors", "sectors found", AT(mem.l2.hits)},
-    Descriptor{"l2.misses", "sectors", "sectors not found and asked for, or written without a fill",
+    Descriptor{"l2.misses", "sectors", "sectors not found and requested, or written without a fill",
                AT(mem.l2.misses)},
-    Descriptor{"l2.mshr_merges", "sectors", "sectors already asked for: the access waits for the same fill",
+    Descriptor{"l2.mshr_merges", "sectors", "sectors already requested: the access waits for the same fill",
                AT(mem.l2.mshr_merges)},
     Descriptor{"l2.sectors_read", "sectors", "accesses of loads", AT(mem.l2.sectors_read)},
     Descriptor{"l2.sectors_written", "sectors", "accesses of stores, atomics and reductions",
@@ -288,8 +288,8 @@ each sub-core, numbered in its SM and summed over SMs, a row of `subcore_columns
 PTX is known of programs that are simulated while they run (`exec`, `run --launch`); source lines where the program was
 compiled with `-lineinfo`.
 
-A cycle in which a sub-core issues nothing belongs to the instruction that the warp it is blamed on would issue next, of several warps
-that wait for the reason that counts the one in the lowest slot; `drain` belongs to a warp's last instruction. So each column's sum over a
+A cycle in which a sub-core issues nothing is attributed to the next instruction of the warp that has the stall reason; if several warps
+have it, to that of the warp in the lowest slot. `drain` is attributed to a warp's last instruction. So each column's sum over a
 kernel's instructions is the kernel's counter (`stalls.*` but `empty` and `idle`, which have no warp; `l1.accesses`; the three
 `l1.*_sectors_sent`; `sm.shared_wavefronts`). Profiling changes no other number.
 
@@ -305,9 +305,9 @@ kernels), `added_fault_cycles` (`uvm.fault_cost = additive`: fault handling that
 `faulted_pages` among them, `bytes_to_device`, `write_backs`, `bytes_to_host` and `evictions` (runs of pages that left to
 make room); `residency`, with `--interval`, pairs of cycle and frames in use. Prefetch accuracy is `prefetched_used` /
 `prefetched_pages`; coverage is `prefetched_used` / (`prefetched_used` + `faults`); `prefetched_late` counts those that
-came too late for somebody.
+arrived when an access was already waiting for them.
 
-Of several devices `managed` is a list with the same for each `device`, its kernels and its frames. Beside these there are
+With several devices `managed` is a list with the same for each `device`, its kernels and its frames. Beside these there are
 `peer_lines`, lines that were read or written on another device, and `peers`, for each other device that has anything:
 `pages_in` and `pages_out` that migrated from it and to it, `copies_in` and `copies_out` that were read-only copies. The host
 link's `transfers` and bytes do not contain them; the links of `system` do.

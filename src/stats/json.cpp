@@ -315,10 +315,10 @@ void put_ranks(Writer& out, const HostReport& host) {
   out.put("  \"ranks\":[");
   for (std::size_t r = 0; r < host.ranks.size(); ++r) {
     const HostReport::Rank& rank = host.ranks[r];
-    out.put("{}\n    {{\"rank\":{},\"host\":{},\"devices\":{},\"threads\":{},\"meetings\":{},",
-            r == 0 ? "" : ",", r, json_string(rank.host), rank.devices, rank.threads, rank.meetings);
-    out.put("\"letters\":{},\"letter_bytes\":{},\"seconds_work\":{:.6f},\"seconds_waiting\":{:.6f},",
-            rank.letters, rank.bytes, rank.seconds_work, rank.seconds_waiting);
+    out.put("{}\n    {{\"rank\":{},\"host\":{},\"devices\":{},\"threads\":{},\"synchronisations\":{},",
+            r == 0 ? "" : ",", r, json_string(rank.host), rank.devices, rank.threads, rank.synchronisations);
+    out.put("\"messages\":{},\"message_bytes\":{},\"seconds_work\":{:.6f},\"seconds_waiting\":{:.6f},",
+            rank.messages, rank.bytes, rank.seconds_work, rank.seconds_waiting);
     out.put("\"seconds_sync\":{:.6f},\"cpu_seconds\":{:.6f},\"peak_rss_bytes\":{}}}", rank.seconds_sync,
             rank.cpu_seconds, rank.peak_rss_bytes);
   }

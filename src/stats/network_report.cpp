@@ -193,7 +193,7 @@ std::string network_lines(const NetworkReport& network) {
   for (std::size_t k = 0; k < kNetworkKinds.size(); ++k) {
     const Operations all = network.all_of(k);
     if (all.count == 0) continue;
-    text += fmt::format("network ({}), {} of {}: {:.0f} ns in the mean, {:.0f} at most:", network.design,
+    text += fmt::format("network ({}), {} of {}: {:.0f} ns on average, {:.0f} at most:", network.design,
                         grouped(all.count), kNetworkKinds[k], mean_ns(all.total_ps, all.count),
                         static_cast<double>(all.most_total_ps) / 1000);
     for (std::size_t s = 0; s < kNetworkStages.size(); ++s)
@@ -209,7 +209,7 @@ std::string network_lines(const NetworkReport& network) {
     picojoules += thread.leak_pj + thread.base_pj + thread.instruction_pj;
   }
   if (polls > 0)
-    text += fmt::format("service threads: {} looks at entries, {} of them found one; {:.3f} uJ\n",
+    text += fmt::format("service threads: {} polls of entries, {} of them found one; {:.3f} uJ\n",
                         grouped(polls), grouped(found), static_cast<double>(picojoules) / 1e6);
   return text + depth_line(network);
 }

@@ -99,7 +99,7 @@ std::vector<ProfileColumn> profile_columns() {
   std::vector<ProfileColumn> columns{{"threads", "instructions", "active lanes, summed over its issues"}};
   for (ProfileColumn& column : subcore_columns()) columns.push_back(std::move(column));
   columns.push_back({"l1_sectors", "sectors", "looked up in the L1 data caches"});
-  columns.push_back({"l2_sectors", "sectors", "asked of the L2 or sent there"});
+  columns.push_back({"l2_sectors", "sectors", "requested from the L2 or sent to it"});
   columns.push_back({"shared_wavefronts", "wavefronts", "passes over the shared-memory banks"});
   columns.push_back({"constant_passes", "passes", "distinct addresses of loads from constant memory"});
   return columns;

@@ -23,7 +23,7 @@ struct InstructionCounters {
   std::uint64_t threads = 0;                    // active lanes, summed over its issues
   std::array<std::uint64_t, kStalls> stalls{};  // kIssued: how often a warp issued it; kEmpty: 0
   std::uint64_t l1_sectors = 0;                 // looked up in the L1 data cache
-  std::uint64_t l2_sectors = 0;                 // asked of the L2 or sent there
+  std::uint64_t l2_sectors = 0;                 // requested from the L2 or sent to it
   std::uint64_t shared_wavefronts = 0;
   std::uint64_t constant_passes = 0;  // of loads whose addresses are known
   friend bool operator==(const InstructionCounters&, const InstructionCounters&) = default;

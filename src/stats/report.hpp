@@ -173,15 +173,15 @@ struct HostReport {
   /// One for each process where several simulate one system; empty otherwise.
   struct Rank {
     std::string host;
-    std::uint64_t devices = 0, threads = 0, meetings = 0, letters = 0, bytes = 0;
+    std::uint64_t devices = 0, threads = 0, synchronisations = 0, messages = 0, bytes = 0;
     // seconds_work: outside of exchanges; seconds_waiting: for the rank that took longest each time;
     // seconds_sync: what exchanging takes when all have come.
     double seconds_work = 0, seconds_waiting = 0, seconds_sync = 0, cpu_seconds = 0;
     std::uint64_t peak_rss_bytes = 0;
     template <class A>
     void persist(A& a) {
-      a.members(*this, host, devices, threads, meetings, letters, bytes, seconds_work, seconds_waiting,
-                seconds_sync, cpu_seconds, peak_rss_bytes);
+      a.members(*this, host, devices, threads, synchronisations, messages, bytes, seconds_work,
+                seconds_waiting, seconds_sync, cpu_seconds, peak_rss_bytes);
     }
   };
   std::vector<Rank> ranks;

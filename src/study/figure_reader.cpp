@@ -47,7 +47,7 @@ std::vector<std::string> need_axis(const TableReader& reader, const Study& study
   if (auto labels = labels_of(study, name)) return *labels;
   const auto names = axis_names(study);
   const std::vector<std::string_view> views(names.begin(), names.end());
-  reader.fail(fmt::format("{}: '{}' is no axis{}; expected one of {}", key, printable(name),
+  reader.fail(fmt::format("{}: '{}' is not an axis{}; expected one of {}", key, printable(name),
                           config::suggestion(name, views), joined(names, ", ")),
               line);
 }

@@ -104,11 +104,11 @@ RunLock::~RunLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-Stored RunStore::look(const std::string& key) const {
-  return is_locked(folder_of(key)) ? Stored{State::kRunning, ""} : look_unlocked(key);
+Stored RunStore::lookup(const std::string& key) const {
+  return is_locked(folder_of(key)) ? Stored{State::kRunning, ""} : lookup_unlocked(key);
 }
 
-Stored RunStore::look_unlocked(const std::string& key) const {
+Stored RunStore::lookup_unlocked(const std::string& key) const {
   const std::string folder = folder_of(key);
   if (exists(folder + kFailure)) return {State::kFailed, read_failure(folder + kFailure)};
   return {is_complete(folder) ? State::kComplete : State::kMissing, ""};

@@ -44,9 +44,9 @@ class RunStore {
 
   [[nodiscard]] std::string folder_of(const std::string& key) const { return folder_ + "/runs/" + key; }
   /// Results that cannot be read count as missing: they are made again.
-  [[nodiscard]] Stored look(const std::string& key) const;
+  [[nodiscard]] Stored lookup(const std::string& key) const;
   /// Precondition: the caller holds the lock.
-  [[nodiscard]] Stored look_unlocked(const std::string& key) const;
+  [[nodiscard]] Stored lookup_unlocked(const std::string& key) const;
   /// Before a run: its folder, without an earlier failure. Throws UserError.
   void prepare(const std::string& key, const std::string& identity) const;
   /// Throws UserError.

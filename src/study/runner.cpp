@@ -26,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kLockDescriptor = 9;  // that of the lock in the child; it is never used there
-constexpr auto kLook = std::chrono::milliseconds(5);
+constexpr auto kPollInterval = std::chrono::milliseconds(5);
 
 struct Process {
   std::size_t job;
@@ -143,7 +143,7 @@ class Runner {
       tell_signal();
       while (!told_ && next_ < jobs_.size() && processes_.size() < options_.jobs) start(next_++);
       if (told_) next_ = jobs_.size();
-      if (!collect()) std::this_thread::sleep_for(kLook);
+      if (!collect()) std::this_thread::sleep_for(kPollInterval);
     }
   }
 
@@ -183,7 +183,7 @@ class Runner {
   void finish(const Process& process, int status) {
     const Job& job = jobs_[process.job];
     const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    Stored stored = store_.look_unlocked(job.key);
+    Stored stored = store_.lookup_unlocked(job.key);
     if (!well || stored.state != State::kComplete) {
       stored.error = error_of(status, told_, store_.folder_of(job.key) + "/log");
       stored.state = stored.error.empty() ? State::kMissing : State::kFailed;

@@ -187,7 +187,7 @@ Table make_table(const Study& study, std::span<const PlannedRun> runs, std::span
     const auto [found, added] = known.try_emplace(keys[r]);
     auto& [stored, values] = found->second;
     if (added) {
-      stored = store.look(keys[r]);
+      stored = store.lookup(keys[r]);
       if (stored.state == State::kComplete) values = values_of(stats::read_stats(store.folder_of(keys[r])));
     }
     builder.set(r, std::string(kWorkloadColumn), study.workloads[runs[r].workload].name);
@@ -240,7 +240,7 @@ std::string to_json(const Study& study, const Table& table) {
 std::string jobs_json(std::span<const Job> jobs, std::span<const std::string> names, const RunStore& store) {
   Cell list = Cell::array();
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    const Stored stored = store.look(jobs[j].key);
+    const Stored stored = store.lookup(jobs[j].key);
     Cell& job = list.emplace_back(
         Cell{{"task", j + 1}, {"state", name_of(stored.state)}, {"key", jobs[j].key}, {"run", names[j]}});
     if (!stored.error.empty()) job["error"] = stored.error;

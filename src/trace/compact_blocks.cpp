@@ -81,7 +81,7 @@ void BlockReader::open_and_check() {
   }
   std::uint8_t head[kFileHeader], tail[kTrailer];
   read_at(0, head, sizeof head);
-  if (!std::equal(std::begin(kMagic), std::end(kMagic), head)) fail(0, "this is no compact trace");
+  if (!std::equal(std::begin(kMagic), std::end(kMagic), head)) fail(0, "this is not a compact trace");
   version_ = static_cast<std::uint32_t>(get_fixed(head + 8, 4));
   if (version_ < kPlainVersion || version_ > kTaskVersion)
     fail(8, fmt::format("format version {}; expected {} to {}", version_, kPlainVersion, kTaskVersion));

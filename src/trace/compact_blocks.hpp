@@ -98,7 +98,7 @@ class BlockWriter {
   /// format.
   void finish(std::uint64_t directory, std::uint32_t version);
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// For who reads along.
+  /// For a reader that follows.
   [[nodiscard]] int descriptor() const { return file_.descriptor(); }
   /// The file ends at `size`: what follows is dropped; what comes before is this writer's, or another
   /// process has written it through the same open file.

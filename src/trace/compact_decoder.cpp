@@ -32,7 +32,7 @@ class ChunkDecoder::Impl {
   void cta_ids(const ChunkContext& context, std::span<CtaTrace* const> out);
   void cta(std::size_t c, const KernelHeader& header);
   void new_sequence();
-  Record record(std::uint32_t& slot, RecentMasks& recent);
+  Record record(std::uint32_t& previous, RecentMasks& recent);
   LaneMask subset(LaneMask of);
   void check(const StaticInst& inst, AddressForm form, LaneMask mask) const;
   void words(std::size_t c, std::size_t index, const Sequence& s);
@@ -41,8 +41,8 @@ class ChunkDecoder::Impl {
   void predict(std::size_t c, std::size_t index, std::size_t count, WordMode mode);
   void lanes(const Sequence& s, std::vector<std::uint64_t>& out);
   void lane_record(const Record& record, std::vector<std::uint64_t>& out);
-  void lane_addresses(unsigned code, LaneSlot& slot, LaneMask mask, Address* lanes);
-  void explicit_lanes(const LaneSlot& slot, LaneMask mask, Address* lanes);
+  void lane_addresses(unsigned code, LaneHistory& history, LaneMask mask, Address* lanes);
+  void explicit_lanes(const LaneHistory& history, LaneMask mask, Address* lanes);
   void raw_words(unsigned count, std::vector<std::uint64_t>& out);
 
   std::array<ByteReader, kColumns> columns_;
@@ -149,9 +149,9 @@ void ChunkDecoder::Impl::new_sequence() {
   s.count = static_cast<std::uint32_t>(
       column(Column::kLength).number(column(Column::kToken).left(), "the length of a sequence"));
   RecentMasks recent;
-  std::uint32_t slot = 0;
+  std::uint32_t previous = 0;
   for (std::uint32_t i = 0; i < s.count; ++i) {
-    const Record r = record(slot, recent);
+    const Record r = record(previous, recent);
     s.words += address_words(r.form(), r.mask);
     s.lanes |= r.mask;
     pool_.push_back(r);
@@ -160,17 +160,17 @@ void ChunkDecoder::Impl::new_sequence() {
   sequences_.push_back(s);
 }
 
-Record ChunkDecoder::Impl::record(std::uint32_t& slot, RecentMasks& recent) {
+Record ChunkDecoder::Impl::record(std::uint32_t& previous, RecentMasks& recent) {
   const unsigned token = column(Column::kToken).byte();
   if (token >= kTokenEnd) broken("a record's token is " + std::to_string(token));
-  std::uint32_t& next = successors_.after(slot);
+  std::uint32_t& next = successors_.after(previous);
   if ((token & kTokenInst) != 0) {
     const std::uint64_t inst = next + column(Column::kInst).difference();
     if (inst >= table_->size()) broken("a record names an instruction that the table does not have");
     next = static_cast<std::uint32_t>(inst);
   }
   if (next >= table_->size()) broken("a record names an instruction that the table does not have");
-  slot = next + 1;
+  previous = next + 1;
   const unsigned code = token & kMaskBits;
   LaneMask mask = 0;
   if (code < kRecentMasks) {
@@ -181,8 +181,8 @@ Record ChunkDecoder::Impl::record(std::uint32_t& slot, RecentMasks& recent) {
     recent.add(mask);
   }
   const auto form = static_cast<AddressForm>(token >> kFormShift & 3);
-  check((*table_)[slot - 1], form, mask);
-  return Record::make(slot - 1, form, mask);
+  check((*table_)[previous - 1], form, mask);
+  return Record::make(previous - 1, form, mask);
 }
 
 LaneMask ChunkDecoder::Impl::subset(LaneMask of) {
@@ -255,22 +255,22 @@ void ChunkDecoder::Impl::lanes(const Sequence& s, std::vector<std::uint64_t>& ou
 void ChunkDecoder::Impl::lane_record(const Record& record, std::vector<std::uint64_t>& out) {
   Address lanes[kWarpSize];
   const unsigned code = column(Column::kCode).byte();
-  const std::uint32_t index = model_.slot_of(record.inst());
-  LaneSlot& slot = model_[index];
+  const std::uint32_t index = model_.index_of(record.inst());
+  LaneHistory& history = model_[index];
   const std::size_t at = out.size();
   const bool affine = record.form() == AddressForm::kAffine;
   if (code >= kLaneCodes || affine != (code == kLaneAffine))
     broken("the code of lane addresses is " + std::to_string(code));
   if (affine) {
-    slot.step += column(Column::kStep).difference();
-    out.push_back(LaneModel::base_prediction(slot, record.mask) + slot.step);
-    out.push_back(slot.stride + column(Column::kStep).difference());
+    history.step += column(Column::kStep).difference();
+    out.push_back(LaneModel::base_prediction(history, record.mask) + history.step);
+    out.push_back(history.stride + column(Column::kStep).difference());
     lanes[std::countr_zero(record.mask)] = out[at];
   } else if (code == kLaneRaw) {
     raw_words(address_words(record.form(), record.mask), out);
     expand_addresses(record.form(), record.mask, out.data() + at, lanes);
   } else {
-    lane_addresses(code, slot, record.mask, lanes);
+    lane_addresses(code, history, record.mask, lanes);
     store_words(record.form(), record.mask, lanes, out);
   }
   model_.update(index, record.form(), record.mask, lanes, out.data() + at);
@@ -284,17 +284,17 @@ void ChunkDecoder::Impl::raw_words(unsigned count, std::vector<std::uint64_t>& o
   }
 }
 
-void ChunkDecoder::Impl::lane_addresses(unsigned code, LaneSlot& slot, LaneMask mask, Address* lanes) {
-  if (code == kLaneExplicit) return explicit_lanes(slot, mask, lanes);
-  const LaneSlot* from = &slot;
+void ChunkDecoder::Impl::lane_addresses(unsigned code, LaneHistory& history, LaneMask mask, Address* lanes) {
+  if (code == kLaneExplicit) return explicit_lanes(history, mask, lanes);
+  const LaneHistory* from = &history;
   unsigned scale = 0;
-  std::uint64_t* offset = &slot.step;
+  std::uint64_t* offset = &history.step;
   if (code != kLaneStep) {
     const unsigned cross = code - kLaneCross;
     from = model_.reference(cross / kScales);
     if (from == nullptr) broken("lane addresses refer to a record before the warp");
     scale = cross % kScales;
-    offset = &slot.offset[cross];
+    offset = &history.offset[cross];
   }
   *offset += column(Column::kStep).difference();
   for (; mask != 0; mask &= mask - 1) {
@@ -303,7 +303,7 @@ void ChunkDecoder::Impl::lane_addresses(unsigned code, LaneSlot& slot, LaneMask 
   }
 }
 
-void ChunkDecoder::Impl::explicit_lanes(const LaneSlot& slot, LaneMask mask, Address* lanes) {
+void ChunkDecoder::Impl::explicit_lanes(const LaneHistory& history, LaneMask mask, Address* lanes) {
   const unsigned width = column(Column::kWidth).byte();
   if (width > 8) broken("lane differences of " + std::to_string(width) + " bytes");
   const auto count = static_cast<std::size_t>(std::popcount(mask));
@@ -312,7 +312,7 @@ void ChunkDecoder::Impl::explicit_lanes(const LaneSlot& slot, LaneMask mask, Add
     const auto bytes = plane(b).take(count);
     for (std::size_t i = 0; i < count; ++i) coded[i] |= std::uint64_t{bytes[i]} << (8 * b);
   }
-  Address address = LaneModel::base_prediction(slot, mask);
+  Address address = LaneModel::base_prediction(history, mask);
   for (std::size_t i = 0; mask != 0; mask &= mask - 1, ++i) {
     address += unzigzag(coded[i]);
     lanes[std::countr_zero(mask)] = address;

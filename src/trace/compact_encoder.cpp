@@ -69,9 +69,10 @@ class ChunkEncoder::Impl {
   void exceptions(const Warp& w, const Prediction& by, std::uint32_t count);
   void lanes(const Warp& w);
   void lane_record(const Record& record, const std::uint64_t* words, unsigned count);
-  bool try_step(LaneSlot& slot, LaneMask mask, const Address* lanes, bool only_exact);
-  bool try_cross(LaneSlot& slot, std::uint32_t index, LaneMask mask, const Address* lanes, bool only_exact);
-  void explicit_lanes(LaneSlot& slot, LaneMask mask, const Address* lanes);
+  bool try_step(LaneHistory& history, LaneMask mask, const Address* lanes, bool only_exact);
+  bool try_cross(LaneHistory& history, std::uint32_t index, LaneMask mask, const Address* lanes,
+                 bool only_exact);
+  void explicit_lanes(LaneHistory& history, LaneMask mask, const Address* lanes);
 
   std::array<Bytes, kColumns> columns_;
   std::vector<Warp> warps_;  // CTA after CTA
@@ -177,19 +178,19 @@ std::uint32_t ChunkEncoder::Impl::find_sequence(const Warp& w) {
 void ChunkEncoder::Impl::records(const Warp& w) {
   put(Column::kLength, w.record_count);
   RecentMasks recent;
-  std::uint32_t slot = 0;
+  std::uint32_t previous = 0;
   for (std::uint32_t i = 0; i < w.record_count; ++i) {
     const Record& record = w.records[i];
     if (record.form() == AddressForm::kShared)
       throw std::logic_error("a record with shared offsets in a compact trace");
     auto token = static_cast<unsigned>(record.form()) << kFormShift;
-    std::uint32_t& next = successors_.after(slot);
+    std::uint32_t& next = successors_.after(previous);
     if (record.inst() != next) {
       token |= kTokenInst;
       put(Column::kInst, zigzag(std::uint64_t{record.inst()} - next));
       next = record.inst();
     }
-    slot = record.inst() + 1;
+    previous = record.inst() + 1;
     mask(record.mask, recent, token);
     column(Column::kToken).push_back(static_cast<std::uint8_t>(token));
   }
@@ -289,15 +290,15 @@ void ChunkEncoder::Impl::lanes(const Warp& w) {
 void ChunkEncoder::Impl::lane_record(const Record& record, const std::uint64_t* words, unsigned count) {
   Address lanes[kWarpSize];
   const LaneMask mask = record.mask;
-  const std::uint32_t index = model_.slot_of(record.inst());
-  LaneSlot& slot = model_[index];
+  const std::uint32_t index = model_.index_of(record.inst());
+  LaneHistory& history = model_[index];
   if (record.form() == AddressForm::kAffine) {
     lanes[std::countr_zero(mask)] = words[0];  // the words say all the others
     column(Column::kCode).push_back(kLaneAffine);
-    const std::uint64_t step = words[0] - LaneModel::base_prediction(slot, mask);
-    put(Column::kStep, zigzag(step - slot.step));
-    put(Column::kStep, zigzag(words[1] - slot.stride));
-    slot.step = step;
+    const std::uint64_t step = words[0] - LaneModel::base_prediction(history, mask);
+    put(Column::kStep, zigzag(step - history.step));
+    put(Column::kStep, zigzag(words[1] - history.stride));
+    history.step = step;
   } else {
     expand_addresses(record.form(), mask, words, lanes);
     check_.clear();
@@ -308,60 +309,61 @@ void ChunkEncoder::Impl::lane_record(const Record& record, const std::uint64_t* 
         for (unsigned b = 0; b < 8; ++b)
           columns_[static_cast<std::size_t>(Column::kPlane0) + b].push_back(
               static_cast<std::uint8_t>(words[i] >> (8 * b)));
-    } else if (!try_step(slot, mask, lanes, true) && !try_cross(slot, index, mask, lanes, true) &&
-               !try_step(slot, mask, lanes, false) && !try_cross(slot, index, mask, lanes, false)) {
-      explicit_lanes(slot, mask, lanes);
+    } else if (!try_step(history, mask, lanes, true) && !try_cross(history, index, mask, lanes, true) &&
+               !try_step(history, mask, lanes, false) && !try_cross(history, index, mask, lanes, false)) {
+      explicit_lanes(history, mask, lanes);
     }
   }
   model_.update(index, record.form(), mask, lanes, words);
 }
 
 /// `only_exact`: not unless the step is the last one.
-bool ChunkEncoder::Impl::try_step(LaneSlot& slot, LaneMask mask, const Address* lanes, bool only_exact) {
-  if ((mask & ~slot.seen) != 0) return false;
+bool ChunkEncoder::Impl::try_step(LaneHistory& history, LaneMask mask, const Address* lanes,
+                                  bool only_exact) {
+  if ((mask & ~history.seen) != 0) return false;
   const int first = std::countr_zero(mask);
-  const std::uint64_t step = lanes[first] - slot.lane[static_cast<std::size_t>(first)];
-  if (only_exact && step != slot.step) return false;
+  const std::uint64_t step = lanes[first] - history.lane[static_cast<std::size_t>(first)];
+  if (only_exact && step != history.step) return false;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const auto l = static_cast<std::size_t>(std::countr_zero(rest));
-    if (lanes[l] - slot.lane[l] != step) return false;
+    if (lanes[l] - history.lane[l] != step) return false;
   }
   column(Column::kCode).push_back(kLaneStep);
-  put(Column::kStep, zigzag(step - slot.step));
-  slot.step = step;
+  put(Column::kStep, zigzag(step - history.step));
+  history.step = step;
   return true;
 }
 
-bool ChunkEncoder::Impl::try_cross(LaneSlot& slot, std::uint32_t index, LaneMask mask, const Address* lanes,
-                                   bool only_exact) {
+bool ChunkEncoder::Impl::try_cross(LaneHistory& history, std::uint32_t index, LaneMask mask,
+                                   const Address* lanes, bool only_exact) {
   const int first = std::countr_zero(mask);
   if (!only_exact && (mask & (mask - 1)) == 0) return false;  // one lane follows from any other
   for (unsigned back = 0; back < kCrossRefs; ++back) {
-    const LaneSlot* const from = model_.reference(back);
+    const LaneHistory* const from = model_.reference(back);
     if (from == nullptr || from == &model_[index] || (mask & ~from->seen) != 0) continue;
     for (unsigned scale = 0; scale < kScales; ++scale) {
       const unsigned code = back * kScales + scale;
       const std::uint64_t offset = lanes[first] - scaled(from->lane[static_cast<std::size_t>(first)], scale);
-      bool fits = !only_exact || offset == slot.offset[code];
+      bool fits = !only_exact || offset == history.offset[code];
       for (LaneMask rest = mask; rest != 0 && fits; rest &= rest - 1) {
         const auto l = static_cast<std::size_t>(std::countr_zero(rest));
         fits = lanes[l] == scaled(from->lane[l], scale) + offset;
       }
       if (!fits) continue;
       column(Column::kCode).push_back(static_cast<std::uint8_t>(kLaneCross + code));
-      put(Column::kStep, zigzag(offset - slot.offset[code]));
-      slot.offset[code] = offset;
+      put(Column::kStep, zigzag(offset - history.offset[code]));
+      history.offset[code] = offset;
       return true;
     }
   }
   return false;
 }
 
-void ChunkEncoder::Impl::explicit_lanes(LaneSlot& slot, LaneMask mask, const Address* lanes) {
+void ChunkEncoder::Impl::explicit_lanes(LaneHistory& history, LaneMask mask, const Address* lanes) {
   column(Column::kCode).push_back(kLaneExplicit);
   std::uint64_t coded[kWarpSize];
   unsigned count = 0, width = 0;
-  Address before = LaneModel::base_prediction(slot, mask);
+  Address before = LaneModel::base_prediction(history, mask);
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const Address address = lanes[std::countr_zero(rest)];
     coded[count] = zigzag(address - before);

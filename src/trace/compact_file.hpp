@@ -74,7 +74,7 @@ class CompactFile {
            std::vector<std::string> remarks);
   void finish(std::string name, std::uint64_t hash, std::vector<Command> commands);
 
-  /// The file, for who reads along (GrowingTrace).
+  /// The file, for a reader that follows it (GrowingTrace).
   [[nodiscard]] int descriptor() const { return file_.descriptor(); }
   /// Kernels whose end() was called have all their blocks in the file.
   [[nodiscard]] const KernelEntry& kernel(std::uint32_t index) const { return directory_.kernels[index]; }
@@ -87,7 +87,7 @@ class CompactFile {
 
   [[nodiscard]] std::uint64_t bytes() const { return file_.size(); }
   [[nodiscard]] std::uint64_t warp_instructions() const { return warp_instructions_; }
-  /// Over all that was written so far, uncompressed.
+  /// Hash of everything written so far, uncompressed.
   [[nodiscard]] std::uint64_t hash() const { return hash_.value(); }
 
  private:

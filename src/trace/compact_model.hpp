@@ -43,10 +43,10 @@ class RecentMasks {
 class Successors {
  public:
   void reset() { next_.clear(); }
-  /// `slot`: 0 at a warp's start, else the last instruction + 1.
-  std::uint32_t& after(std::uint32_t slot) {
-    while (slot >= next_.size()) next_.push_back(static_cast<std::uint32_t>(next_.size()));
-    return next_[slot];
+  /// `previous`: 0 at a warp's start, else the last instruction + 1.
+  std::uint32_t& after(std::uint32_t previous) {
+    while (previous >= next_.size()) next_.push_back(static_cast<std::uint32_t>(next_.size()));
+    return next_[previous];
   }
 
  private:
@@ -66,7 +66,7 @@ enum class WordMode : std::uint8_t {
 };
 
 /// Lane addresses of one static instruction.
-struct LaneSlot {
+struct LaneHistory {
   std::array<Address, kWarpSize> lane{};
   LaneMask seen = 0;
   std::uint64_t step = 0, stride = 0;
@@ -92,48 +92,48 @@ inline constexpr unsigned kCrossRefs = 4, kScales = 7, kLaneCodes = kLaneCross +
 
 class LaneModel {
  public:
-  static constexpr std::uint32_t kNoSlot = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
   void reset() {
     used_ = 0;
-    std::fill(slot_of_.begin(), slot_of_.end(), kNoSlot);
+    std::fill(index_of_.begin(), index_of_.end(), kNone);
   }
-  void start_warp() { recent_.fill(kNoSlot); }
-  [[nodiscard]] std::uint32_t slot_of(std::uint32_t inst) {
-    if (inst >= slot_of_.size()) slot_of_.resize(std::size_t{inst} + 1, kNoSlot);
-    if (slot_of_[inst] == kNoSlot) {
-      if (used_ == slots_.size()) slots_.emplace_back();
-      slots_[used_] = LaneSlot{};
-      slot_of_[inst] = used_++;
+  void start_warp() { recent_.fill(kNone); }
+  [[nodiscard]] std::uint32_t index_of(std::uint32_t inst) {
+    if (inst >= index_of_.size()) index_of_.resize(std::size_t{inst} + 1, kNone);
+    if (index_of_[inst] == kNone) {
+      if (used_ == histories_.size()) histories_.emplace_back();
+      histories_[used_] = LaneHistory{};
+      index_of_[inst] = used_++;
     }
-    return slot_of_[inst];
+    return index_of_[inst];
   }
-  [[nodiscard]] LaneSlot& operator[](std::uint32_t slot) { return slots_[slot]; }
+  [[nodiscard]] LaneHistory& operator[](std::uint32_t index) { return histories_[index]; }
   /// The instruction of the warp's `back`-th previous memory record; null if there is none.
-  [[nodiscard]] const LaneSlot* reference(unsigned back) const {
-    return recent_[back] == kNoSlot ? nullptr : &slots_[recent_[back]];
+  [[nodiscard]] const LaneHistory* reference(unsigned back) const {
+    return recent_[back] == kNone ? nullptr : &histories_[recent_[back]];
   }
-  [[nodiscard]] static Address base_prediction(const LaneSlot& slot, LaneMask mask) {
+  [[nodiscard]] static Address base_prediction(const LaneHistory& history, LaneMask mask) {
     const int first = std::countr_zero(mask);
-    return (slot.seen >> first & 1) != 0 ? slot.lane[static_cast<std::size_t>(first)] : slot.last;
+    return (history.seen >> first & 1) != 0 ? history.lane[static_cast<std::size_t>(first)] : history.last;
   }
   /// After each record.
   void update(std::uint32_t index, AddressForm form, LaneMask mask, const Address* lanes,
               const std::uint64_t* words) {
-    LaneSlot& slot = slots_[index];
+    LaneHistory& history = histories_[index];
     const int first = std::countr_zero(mask);
-    slot.last = lanes[first];
+    history.last = lanes[first];
     if (form == AddressForm::kAffine) {
       for (unsigned l = 0; l < kWarpSize; ++l)
-        slot.lane[l] = words[0] + words[1] * (l - static_cast<unsigned>(first));
-      slot.seen = ~LaneMask{0};
-      slot.stride = words[1];
+        history.lane[l] = words[0] + words[1] * (l - static_cast<unsigned>(first));
+      history.seen = ~LaneMask{0};
+      history.stride = words[1];
     } else {
       for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
         const auto l = static_cast<std::size_t>(std::countr_zero(rest));
-        slot.lane[l] = lanes[l];
+        history.lane[l] = lanes[l];
       }
-      slot.seen |= mask;
+      history.seen |= mask;
     }
     if (recent_[0] == index) return;
     std::copy_backward(recent_.begin(), recent_.end() - 1, recent_.end());
@@ -141,8 +141,8 @@ class LaneModel {
   }
 
  private:
-  std::vector<std::uint32_t> slot_of_;  // by static instruction
-  std::vector<LaneSlot> slots_;
+  std::vector<std::uint32_t> index_of_;  // by static instruction
+  std::vector<LaneHistory> histories_;
   std::uint32_t used_ = 0;
   std::array<std::uint32_t, kCrossRefs> recent_{};
 };

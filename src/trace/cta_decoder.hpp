@@ -101,8 +101,8 @@ class CtaDecoder {
   const WarpSpan* before_ = nullptr;             // the warp decoded before
   std::uint64_t remaining_ = 0, announced_ = 0;  // instruction lines of the warp
   std::uint64_t line_ = 0;                       // in the piece, from 0
-  std::uint32_t previous_ = 0;  // hint slot: index of the last instruction + 1, 0 at a warp's start
-  LaneMask live_ = 0;           // lanes of the warp that have a thread
+  std::uint32_t previous_ = 0;                   // index of the last instruction + 1, 0 at a warp's start
+  LaneMask live_ = 0;                            // lanes of the warp that have a thread
 
   // The line being read.
   std::uint32_t pc_ = 0, source_line_ = 0;

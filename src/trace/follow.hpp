@@ -5,10 +5,10 @@
 
 namespace lockstep::trace {
 
-/// While more commands will come.
+/// How far to follow the commands while more will come.
 enum class Until : std::uint8_t {
-  kTaken,     // until all that are known are taken: the last is a wait, or the host asks for the time
-  kComplete,  // until all that are known are complete: what follows cannot start before
+  kTaken,     // until all known commands are taken: the last is a wait, or the host asks for the time
+  kComplete,  // until all known commands are complete: what follows cannot start before
 };
 
 }  // namespace lockstep::trace

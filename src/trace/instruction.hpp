@@ -84,7 +84,7 @@ struct RegisterRange {
   RegSpace space = RegSpace::kVector;
   std::uint8_t first = 0;
   std::uint8_t count = 1;
-  std::uint8_t slot = 0;  // operand position 0..; the register-file cache is indexed by it
+  std::uint8_t position = 0;  // operand position 0..; the register-file cache is indexed by it
   friend bool operator==(const RegisterRange&, const RegisterRange&) = default;
 };
 

@@ -26,14 +26,14 @@ InstructionKey InternTable::key(std::uint32_t i) const {
 }
 
 std::uint32_t InternTable::probe(const InstructionKey& key, std::uint64_t hash, bool same_immediate) const {
-  if (slots_.empty()) return kNone;
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t i = hash & mask; slots_[i] != 0; i = (i + 1) & mask) {
-    const InternedInstruction& e = entries_[slots_[i] - 1];
+  if (buckets_.empty()) return kNone;
+  const std::size_t mask = buckets_.size() - 1;
+  for (std::size_t i = hash & mask; buckets_[i] != 0; i = (i + 1) & mask) {
+    const InternedInstruction& e = entries_[buckets_[i] - 1];
     if (e.hash == hash && e.function == key.function && e.pc == key.pc && e.text_length == key.text.size() &&
         (!same_immediate || e.immediate == key.immediate) &&
         std::memcmp(text(e), key.text.data(), e.text_length) == 0) {
-      return slots_[i] - 1;
+      return buckets_[i] - 1;
     }
   }
   return kNone;
@@ -62,7 +62,7 @@ std::uint32_t InternTable::add(const InstructionKey& key, InternedInstruction en
   texts_.insert(texts_.end(), key.text.begin(), key.text.end());
   const std::uint32_t index = size();
   entries_.push_back(entry);
-  if (2 * entries_.size() > slots_.size()) {
+  if (2 * entries_.size() > buckets_.size()) {
     grow();
   } else {
     link(entry.hash, index);
@@ -71,14 +71,14 @@ std::uint32_t InternTable::add(const InstructionKey& key, InternedInstruction en
 }
 
 void InternTable::link(std::uint64_t hash, std::uint32_t index) {
-  const std::size_t mask = slots_.size() - 1;
+  const std::size_t mask = buckets_.size() - 1;
   std::size_t i = hash & mask;
-  while (slots_[i] != 0) i = (i + 1) & mask;
-  slots_[i] = index + 1;
+  while (buckets_[i] != 0) i = (i + 1) & mask;
+  buckets_[i] = index + 1;
 }
 
 void InternTable::grow() {
-  slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), 0);
+  buckets_.assign(std::max<std::size_t>(64, 2 * buckets_.size()), 0);
   for (std::uint32_t i = 0; i < size(); ++i) link(entries_[i].hash, i);
 }
 
@@ -86,7 +86,7 @@ void InternTable::clear() {
   if (entries_.empty()) return;
   entries_.clear();
   texts_.clear();
-  std::fill(slots_.begin(), slots_.end(), 0);
+  std::fill(buckets_.begin(), buckets_.end(), 0);
 }
 
 }  // namespace lockstep::trace

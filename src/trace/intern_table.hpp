@@ -58,7 +58,7 @@ class InternTable {
 
   std::vector<InternedInstruction> entries_;
   std::vector<char> texts_;
-  std::vector<std::uint32_t> slots_;  // entry index + 1; 0 is free; size a power of two
+  std::vector<std::uint32_t> buckets_;  // entry index + 1; 0 is free; size a power of two
 };
 
 [[nodiscard]] std::uint64_t key_hash(std::uint64_t function, std::uint32_t pc, std::string_view text);

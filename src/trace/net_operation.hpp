@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kNetEntryBytes = 64;
 inline constexpr std::uint64_t kMaxSignallingPut = 64;
 
 /// One entry of a queue, in the order in which the agent takes them from it: entry i of a queue of n stands
-/// in slot i mod n.
+/// at index i mod n.
 struct NetOperation {
   enum class Kind : std::uint8_t {
     kPut,     // `bytes` from `local` to `remote` on the target, then one write of 8 bytes at `signal` there

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = NetOperation::Kind;
 constexpr std::uint64_t kBlocking = 1, kInlined = 2, kMaxFlags = 3;
-constexpr std::uint64_t kMost32 = 0xffffffff;
+constexpr std::uint64_t kMax32 = 0xffffffff;
 
 }  // namespace
 
@@ -32,8 +32,8 @@ NetOperation decode_net_operation(ByteReader& in) {
   operation.inlined = (flags & kInlined) != 0;
   operation.target =
       static_cast<std::uint16_t>(in.number(Command::kMaxDevices - 1u, "the target of a network operation"));
-  operation.queue = static_cast<std::uint32_t>(in.number(kMost32, "the queue of a network operation"));
-  operation.ready = static_cast<std::uint32_t>(in.number(kMost32, "the signals of a network operation"));
+  operation.queue = static_cast<std::uint32_t>(in.number(kMax32, "the queue of a network operation"));
+  operation.ready = static_cast<std::uint32_t>(in.number(kMax32, "the signals of a network operation"));
   if (operation.kind == Kind::kQuiet) return operation;
   operation.local = in.varint();
   operation.remote = in.varint();

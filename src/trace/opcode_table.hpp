@@ -16,7 +16,7 @@ struct TracedRegister {
   std::uint8_t index = 0;
 };
 
-/// nullopt when `text` is no register name.
+/// nullopt when `text` is not a register name.
 [[nodiscard]] std::optional<TracedRegister> parse_register(std::string_view text);
 
 /// What one trace line says apart from mask and addresses.

@@ -27,7 +27,7 @@ constexpr Width kWidths[] = {{"U8", 1},   {"S8", 1},    {"B8", 1},  {"U16", 2}, 
 Opcode::Opcode(std::string_view text) {
   std::size_t dot = text.find('.');
   base_ = text.substr(0, dot);
-  while (dot != std::string_view::npos && size_ < kMost) {
+  while (dot != std::string_view::npos && size_ < kMax) {
     text.remove_prefix(dot + 1);
     dot = text.find('.');
     modifiers_[size_++] = text.substr(0, dot);

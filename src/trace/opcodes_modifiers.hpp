@@ -12,7 +12,7 @@ namespace lockstep::trace {
 
 class Opcode {
  public:
-  /// Keeps views into `text`. Modifiers past kMost are ignored; no real opcode has that many.
+  /// Keeps views into `text`. Modifiers past kMax are ignored; no real opcode has that many.
   explicit Opcode(std::string_view text);
 
   [[nodiscard]] std::string_view base() const { return base_; }
@@ -21,9 +21,9 @@ class Opcode {
   [[nodiscard]] const std::string_view* end() const { return modifiers_.data() + size_; }
 
  private:
-  static constexpr unsigned kMost = 16;
+  static constexpr unsigned kMax = 16;
   std::string_view base_;
-  std::array<std::string_view, kMost> modifiers_{};
+  std::array<std::string_view, kMax> modifiers_{};
   unsigned size_ = 0;
 };
 

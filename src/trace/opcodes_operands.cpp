@@ -13,14 +13,14 @@ constexpr std::size_t kMaxListed = 8;
 struct Operand {
   TracedRegister reg;
   unsigned width = 1;
-  std::uint8_t slot = 0;
+  std::uint8_t position = 0;
 };
 
 struct Operands {
   std::array<Operand, kMaxListed> list{};
   std::size_t size = 0;
-  void add(TracedRegister reg, std::uint8_t slot) {
-    if (size < list.size()) list[size++] = {reg, 1, slot};
+  void add(TracedRegister reg, std::uint8_t position) {
+    if (size < list.size()) list[size++] = {reg, 1, position};
   }
   [[nodiscard]] Operand& operator[](std::size_t i) { return list[i]; }
   [[nodiscard]] Operand* begin() { return list.data(); }
@@ -54,7 +54,7 @@ void append(RegisterList<N>& list, const Operand& operand) {
   const unsigned limit = operand.reg.space == RegSpace::kVector ? 255u : 63u;
   const unsigned room = operand.reg.index < limit ? limit - operand.reg.index : 1;
   list.push({operand.reg.space, operand.reg.index, static_cast<std::uint8_t>(std::min(operand.width, room)),
-             operand.slot});
+             operand.position});
 }
 
 unsigned registers_for(unsigned bytes) { return std::max(1u, bytes / 4); }
@@ -184,14 +184,14 @@ void widen(Listed& l, const StaticInst& inst, const InstructionText& text, const
 Listed listed_operands(const InstructionText& text, bool result_among_sources) {
   Listed l;
   for (const TracedRegister r : text.destinations) l.to.add(r, 0);
-  std::uint8_t slot = 0;
+  std::uint8_t position = 0;
   for (const TracedRegister r : text.sources) {
-    if (result_among_sources && slot == 0 && l.to.size == 0) {
+    if (result_among_sources && position == 0 && l.to.size == 0) {
       l.to.add(r, 0);
       result_among_sources = false;
       continue;
     }
-    l.from.add(r, slot++);
+    l.from.add(r, position++);
   }
   return l;
 }

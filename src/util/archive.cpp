@@ -16,11 +16,11 @@ void Archive::raw(void* data, std::size_t bytes) {
   left_.remove_prefix(bytes);
 }
 
-/// The size of a container whose elements take at least `least_bytes` each.
-std::size_t Archive::count(std::size_t size, std::size_t least_bytes) {
+/// The size of a container whose elements take at least `min_bytes` each.
+std::size_t Archive::count(std::size_t size, std::size_t min_bytes) {
   std::uint64_t n = size;
   raw(&n, sizeof n);
-  if (reading_ && n > left_.size() / least_bytes) throw ArchiveError("the state ends too early");
+  if (reading_ && n > left_.size() / min_bytes) throw ArchiveError("the state ends too early");
   return n;
 }
 

@@ -113,7 +113,7 @@ class Archive {
   }
 
   void raw(void* data, std::size_t bytes);
-  [[nodiscard]] std::size_t count(std::size_t size, std::size_t least_bytes);
+  [[nodiscard]] std::size_t count(std::size_t size, std::size_t min_bytes);
 
   template <class T>
   requires(is_plain<T>) void item(T& value) { raw(&value, sizeof value); }

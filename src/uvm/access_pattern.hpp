@@ -24,7 +24,7 @@ enum class AccessPattern : std::uint8_t {
 /// same and reuse is that with reuse; linear with random is mixed, with reuse where either has it.
 [[nodiscard]] AccessPattern merge(AccessPattern a, AccessPattern b);
 
-/// Told of every block in the order in which they are staged, and of every kernel that begins. A kernel's
+/// Notified of every block in the order of staging, and of every kernel that begins. A kernel's
 /// blocks of an allocation are linear when none has a lower address than the one before, else random; with
 /// reuse when a block came before, in this kernel or an earlier one.
 class AccessPatterns {

@@ -9,7 +9,7 @@ namespace lockstep::uvm {
 /// Counters of the SMs' TLBs. Only std::uint64_t inside.
 struct TlbCounters {
   std::uint64_t accesses = 0, hits = 0, misses = 0;  // lines of managed memory
-  std::uint64_t merged = 0;                          // misses of a page that was asked for already
+  std::uint64_t merged = 0;                          // misses of a page that was already requested
   std::uint64_t inserts = 0, evictions = 0, shot_down = 0, replays = 0;
   std::uint64_t remote_lines = 0;  // got through to the host
   std::uint64_t peer_lines = 0;    // likewise to another device

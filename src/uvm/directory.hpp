@@ -16,9 +16,8 @@ namespace lockstep::uvm {
 ///
 /// A device requests pages (kAcquire). Acquisitions of one tree are served one at a time, in the order of the
 /// requests, as the driver holds its block's lock:
-/// 1. Devices that must give up pages or mappings get kRevoke, and reply (kRevoked) when none of their SMs
-/// uses
-///    them any more.
+/// 1. Devices that must release pages or mappings get kRevoke, and reply (kRevoked) when none of their SMs
+/// uses them any more.
 /// 2. Pages on other devices are copied by these devices' copy engines (kCopy): from the lowest-numbered one
 /// that
 ///    has a link to the requesting device. Pages on the host are read by the requesting device itself
@@ -29,7 +28,7 @@ namespace lockstep::uvm {
 /// by eviction, or because the host needs them, are reported afterwards (kLeft): an acquisition that had
 /// counted on them finds them on the host.
 ///
-/// Takes no time of its own: it replies at once.
+/// It takes no time: it replies at once.
 class Directory {
  public:
   /// `reach[a]`: bit b where device a can access the memory of device b, and the other way round.
@@ -63,7 +62,7 @@ class Directory {
     DirectoryRequest request;
     std::uint32_t attracted = 0;  // id of the kAttract that was sent for it
   };
-  /// Pages that another device gives up to the one that asks, or shares with it.
+  /// Pages that another device releases to the requesting one, or shares with it.
   struct Source {
     std::uint16_t device = 0;
     bool keep = false;

@@ -170,10 +170,10 @@ void DirectoryClient::step(Cycle now) {
     take(r, now);
     r.taken = true;
     if (!is_done(r)) continue;
-    r.answered = true;
+    r.replied = true;
     requests_.push_back(request(Kind::kRevoked, r.tree, r.command.id));
   }
-  std::erase_if(revocations_, [](const Revocation& r) { return r.answered && r.still.empty(); });
+  std::erase_if(revocations_, [](const Revocation& r) { return r.replied && r.still.empty(); });
 }
 
 Cycle DirectoryClient::due(const DirectoryCommand& command, TreeIndex tree, Cycle now) const {
@@ -185,7 +185,7 @@ Cycle DirectoryClient::due(const DirectoryCommand& command, TreeIndex tree, Cycl
 Cycle DirectoryClient::next() const {
   Cycle next = kNever;
   for (const Revocation& r : revocations_)
-    if (!r.answered && !r.taken) next = std::min(next, r.due);
+    if (!r.replied && !r.taken) next = std::min(next, r.due);
   return next;
 }
 
@@ -239,7 +239,7 @@ void DirectoryClient::gone(const DirectoryCommand& command) {
         {r->tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)}, keep);
   });
   r->still -= command.pages;
-  std::erase_if(revocations_, [](const Revocation& o) { return o.answered && o.still.empty(); });
+  std::erase_if(revocations_, [](const Revocation& o) { return o.replied && o.still.empty(); });
 }
 
 // --- What leaves by itself ---

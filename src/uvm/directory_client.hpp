@@ -78,8 +78,8 @@ class DirectoryClient {
   struct Revocation {
     DirectoryCommand command;
     TreeIndex tree = 0;
-    PageSet moving, still;  // shot down and not answered; stand still until kGone
-    bool answered = false, taken = false;
+    PageSet moving, still;  // shot down and not replied; stand still until kGone
+    bool replied = false, taken = false;
     Cycle due = 0;  // not before
   };
 

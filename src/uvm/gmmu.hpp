@@ -36,9 +36,10 @@ struct AccessReply {
 /// nothing.
 ///
 /// Order of work in a cycle (as in UVMSmart): eviction decision; write-back ends, next one starts;
-/// transfer ends and wakes who waits, next one starts; walks that end: reply, join a fault, or fault;
-/// prefetcher and staging; one new request of each source. A request of cycle t on a resident page is
-/// answered in cycle t + walk latency, a lone far fault in t + walk latency + 1 + its time on the link.
+/// transfer ends and wakes its waiting accesses, next one starts; walks that end: reply, join a fault, or
+/// fault; prefetcher and staging; one new request of each source. The reply to a request of cycle t for a
+/// resident page comes in cycle t + walk latency, a lone far fault in t + walk latency + 1 + its time on the
+/// link.
 class Gmmu {
  public:
   Gmmu(const MemorySettings& settings, const AddressSpace& space);

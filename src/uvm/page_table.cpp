@@ -3,35 +3,35 @@
 namespace lockstep::uvm {
 
 TreeIndex PageTable::touch(TreeId id) {
-  for (std::size_t i = home(id);; i = (i + 1) & (slots_.size() - 1)) {
-    if (slots_[i] == kNone) {
-      if ((trees_.size() + 1) * 2 > slots_.size()) {
+  for (std::size_t i = home(id);; i = (i + 1) & (buckets_.size() - 1)) {
+    if (buckets_[i] == kNone) {
+      if ((trees_.size() + 1) * 2 > buckets_.size()) {
         grow();
         return touch(id);
       }
-      slots_[i] = static_cast<TreeIndex>(trees_.size());
+      buckets_[i] = static_cast<TreeIndex>(trees_.size());
       Tree& tree = trees_.emplace_back();
       tree.id = id;
       tree.base = space_->address({id, 0});
       tree.pages = space_->pages_of(id);
-      return slots_[i];
+      return buckets_[i];
     }
-    if (trees_[slots_[i]].id == id) return slots_[i];
+    if (trees_[buckets_[i]].id == id) return buckets_[i];
   }
 }
 
 std::optional<TreeIndex> PageTable::find(TreeId id) const {
-  for (std::size_t i = home(id); slots_[i] != kNone; i = (i + 1) & (slots_.size() - 1))
-    if (trees_[slots_[i]].id == id) return slots_[i];
+  for (std::size_t i = home(id); buckets_[i] != kNone; i = (i + 1) & (buckets_.size() - 1))
+    if (trees_[buckets_[i]].id == id) return buckets_[i];
   return std::nullopt;
 }
 
 void PageTable::grow() {
-  slots_.assign(slots_.size() * 2, kNone);
+  buckets_.assign(buckets_.size() * 2, kNone);
   for (TreeIndex t = 0; t < trees_.size(); ++t) {
     std::size_t i = home(trees_[t].id);
-    while (slots_[i] != kNone) i = (i + 1) & (slots_.size() - 1);
-    slots_[i] = t;
+    while (buckets_[i] != kNone) i = (i + 1) & (buckets_.size() - 1);
+    buckets_[i] = t;
   }
 }
 

@@ -43,7 +43,7 @@ struct Tree {
 /// Trees by id, made at first touch: memory grows with touched trees only, so footprints may be huge.
 class PageTable {
  public:
-  explicit PageTable(const AddressSpace& space) : space_(&space), slots_(64, kNone) {}
+  explicit PageTable(const AddressSpace& space) : space_(&space), buckets_(64, kNone) {}
 
   /// The tree; made when it was not there.
   [[nodiscard]] TreeIndex touch(TreeId id);
@@ -56,19 +56,19 @@ class PageTable {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(space_), trees_, slots_);
+    a.members(*this, a.given(space_), trees_, buckets_);
   }
 
  private:
   static constexpr TreeIndex kNone = 0xffffffff;
   [[nodiscard]] std::size_t home(TreeId id) const {
-    return (id * 0x9e3779b97f4a7c15u >> 20) & (slots_.size() - 1);
+    return (id * 0x9e3779b97f4a7c15u >> 20) & (buckets_.size() - 1);
   }
   void grow();
 
   const AddressSpace* space_;
   std::deque<Tree> trees_;
-  std::vector<TreeIndex> slots_;  // open addressing, at most half full
+  std::vector<TreeIndex> buckets_;  // open addressing, at most half full
 };
 
 }  // namespace lockstep::uvm

@@ -45,7 +45,7 @@ struct Parameters {
   ShootdownScope shootdown = ShootdownScope::kEntry;
   std::uint32_t l1_shootdown = 15, l2_shootdown = 200;  // entries of a range
   std::uint32_t l1_flush = 15, l2_flush = 200;          // everything
-  bool blocking_misses = false;                         // a miss blocks the SM's TLB until it is answered
+  bool blocking_misses = false;                         // a miss blocks the SM's TLB until its reply
   std::uint32_t touch_interval = 10000;                 // an SM reports accesses to a page at most so often
 
   // Cost of a fault.

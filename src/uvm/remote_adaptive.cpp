@@ -10,11 +10,11 @@ namespace lockstep::uvm {
 constinit const RemotePolicy kRemoteAdaptive{
     "adaptive", "a threshold that grows with occupancy, then with round trips", false, false,
     [](const RemoteContext& c) {
-      constexpr std::uint64_t kMost = 0xffffffff;
+      constexpr std::uint64_t kMaxLimit = 0xffffffff;
       const std::uint64_t t = c.threshold;
       const std::uint64_t limit = c.oversubscribed ? t * c.penalty * (std::uint64_t{c.round_trips} + 1)
                                                    : 1 + t * c.occupied / c.capacity;
-      return static_cast<std::uint32_t>(std::min(limit, kMost));
+      return static_cast<std::uint32_t>(std::min(limit, kMaxLimit));
     }};
 
 }  // namespace lockstep::uvm

@@ -27,8 +27,8 @@ struct ThrashingRules {
 /// lapse of the one before. Then only one processor at a time gets it: the others' faults are throttled until
 /// the nap of one lapse is over. After `throttles` of these it is pinned: it stays where it is and others
 /// access it remotely, for `pin_lapses`. A block in which nothing has thrashed for an epoch forgets
-/// everything, at most `resets` times. Evictions are not told: going to and fro for want of memory is not
-/// thrashing.
+/// everything, at most `resets` times. It is not notified of evictions: migrating back and forth for lack of
+/// memory is not thrashing.
 class Thrashing {
  public:
   explicit Thrashing(const ThrashingRules& rules) : rules_(rules) {}

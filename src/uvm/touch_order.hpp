@@ -19,13 +19,13 @@ class TouchOrder {
     if (own == 0) return;
     std::vector<Thing> things;
     bool placed = false;
-    for (std::uint32_t slot = 0; slot < used_; ++slot) {
-      if (weights_[slot] == 0 || ids_[slot] == id) continue;
-      if (!placed && younger(ids_[slot])) {
+    for (std::uint32_t entry = 0; entry < used_; ++entry) {
+      if (weights_[entry] == 0 || ids_[entry] == id) continue;
+      if (!placed && younger(ids_[entry])) {
         things.push_back({id, own});
         placed = true;
       }
-      things.push_back({ids_[slot], weights_[slot]});
+      things.push_back({ids_[entry], weights_[entry]});
     }
     if (!placed) things.push_back({id, own});
     assign(things);
@@ -33,8 +33,8 @@ class TouchOrder {
   /// Changes the weight in place; 0 takes the thing out. Nothing happens when it is not there.
   void set_weight(std::uint32_t id, std::uint32_t weight);
   [[nodiscard]] std::uint32_t weight(std::uint32_t id) const {
-    const std::uint32_t slot = slot_of(id);
-    return slot == kNone ? 0 : weights_[slot];
+    const std::uint32_t entry = entry_of(id);
+    return entry == kNone ? 0 : weights_[entry];
   }
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
@@ -44,9 +44,9 @@ class TouchOrder {
   bool walk(std::uint64_t position, F&& f) const {
     if (position >= total_) return false;
     std::uint64_t offset = position;
-    for (std::uint32_t slot = find(offset); slot < used_; ++slot) {
-      if (weights_[slot] == 0) continue;
-      if (f(ids_[slot], offset)) return true;
+    for (std::uint32_t entry = find(offset); entry < used_; ++entry) {
+      if (weights_[entry] == 0) continue;
+      if (f(ids_[entry], offset)) return true;
       offset = 0;
     }
     return false;
@@ -54,28 +54,28 @@ class TouchOrder {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, slots_, ids_, weights_, sums_, used_, total_);
+    a.members(*this, entries_, ids_, weights_, sums_, used_, total_);
   }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
 
-  [[nodiscard]] std::uint32_t slot_of(std::uint32_t id) const {
-    return id < slots_.size() ? slots_[id] : kNone;
+  [[nodiscard]] std::uint32_t entry_of(std::uint32_t id) const {
+    return id < entries_.size() ? entries_[id] : kNone;
   }
-  /// The slot that holds the position; takes the weights before it off.
+  /// The entry that holds the position; takes the weights before it off.
   [[nodiscard]] std::uint32_t find(std::uint64_t& position) const;
-  void change(std::uint32_t slot, std::uint32_t weight);
+  void change(std::uint32_t entry, std::uint32_t weight);
   struct Thing {
     std::uint32_t id, weight;
   };
   void rebuild();
   void assign(const std::vector<Thing>& things);
 
-  std::vector<std::uint32_t> slots_;          // id -> slot
-  std::vector<std::uint32_t> ids_, weights_;  // by slot, ascending by time of the last touch
+  std::vector<std::uint32_t> entries_;        // id -> entry
+  std::vector<std::uint32_t> ids_, weights_;  // by entry, ascending by time of the last touch
   std::vector<std::uint64_t> sums_;           // Fenwick tree over weights_; its size is a power of two
-  std::uint32_t used_ = 0;                    // slots given out
+  std::uint32_t used_ = 0;                    // entries given out
   std::uint64_t total_ = 0;
 };
 

@@ -169,7 +169,7 @@ const Values kRtx3070Values = {
     {"pipe.uniform.interval", "1"},
     {"mio.texture_latency", "161"},  // 202 - 41
     {"dram.burst_bytes", "32"},
-    {"dram.burst_cycles", "4"},  // 8 bytes a cycle of 3500.5 MHz in 16 channels: 448 GB/s
+    {"dram.burst_cycles", "4"},  // 8 bytes per cycle of 3500.5 MHz in 16 channels: 448 GB/s
     {"dram.tRCD", "24"},
     {"dram.tRP", "24"},
     {"dram.tRAS", "55"},

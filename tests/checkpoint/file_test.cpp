@@ -62,7 +62,7 @@ TEST_CASE("every byte that is changed or missing is noticed") {
 
 TEST_CASE("errors say what was found and what was expected") {
   std::string bytes = encode(sample());
-  CHECK_THROWS_WITH(decode("hello", "f"), "f: is no checkpoint of lockstep");
+  CHECK_THROWS_WITH(decode("hello", "f"), "f: is not a checkpoint of lockstep");
   CHECK_THROWS_WITH(decode(bytes.substr(0, bytes.size() - 1), "f"), Contains("f: is damaged or cut off"));
   bytes[20] = 2;
   CHECK_THROWS_WITH(decode(bytes, "f"), "f: is a checkpoint of format 2; expected format 1");

@@ -64,7 +64,7 @@ struct Bench {
     const Finished stopped = program.wait();
     CAPTURE(stopped.err);
     REQUIRE(stopped.code == kCheckpointed);
-    CHECK_THAT(stopped.err, Contains("--resume " + (folder / "c") + " goes on"));
+    CHECK_THAT(stopped.err, Contains("--resume " + (folder / "c") + " continues"));
     CHECK_THAT(slurp(folder / "out/stats.json"), Contains("\"partial\":true"));
   }
   [[nodiscard]] std::string newest() const { return folder / ("c/" + checkpoints_in(folder / "c").back()); }
@@ -95,7 +95,7 @@ TEST_CASE("a run that was killed goes on to the same bytes", "[long]") {
   const Finished resumed = run(bench.keeping({"--resume", bench.folder / "c", "-t", "2"}));
   CAPTURE(resumed.err);
   REQUIRE(resumed.code == 0);
-  CHECK_THAT(resumed.err, Contains("goes on after") && Contains(left.back()));
+  CHECK_THAT(resumed.err, Contains("continues after") && Contains(left.back()));
   CHECK(slurp(bench.folder / "out/stats.json") == bench.expected);
   CHECK(checkpoints_in(bench.folder / "c").empty());  // the run is complete
 }
@@ -132,7 +132,7 @@ TEST_CASE("a checkpoint that is not whole, or not of this run, is refused by nam
   for (const std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{25}, std::size_t{100},
                                  whole.size() / 2, whole.size() - 1}) {
     spill(file, whole.substr(0, size));
-    refused(resume, size < 20 ? "is no checkpoint" : "expected a whole checkpoint");
+    refused(resume, size < 20 ? "is not a checkpoint" : "expected a whole checkpoint");
   }
   for (const std::size_t at : {std::size_t{30}, std::size_t{60}, whole.size() / 2, whole.size() - 4}) {
     spill(file, whole);
@@ -200,7 +200,7 @@ TEST_CASE("a checkpoint that cannot be written is warned of once, and the run go
   CAPTURE(result.err);
   CHECK(result.code == 0);
   CHECK(count_lines(result.err) == 1);
-  CHECK_THAT(result.err, Contains("warning") && Contains("the run goes on"));
+  CHECK_THAT(result.err, Contains("warning") && Contains("the run continues"));
   CHECK(checkpoints_in(bench.folder / "c").empty());
 }
 

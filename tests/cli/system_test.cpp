@@ -167,7 +167,7 @@ TEST_CASE("Systems are listed and printed; what does not fit them is refused") {
   refused({"run", "--device", "0=" + traces, "--device", "0=" + traces}, "--device: 0 is given twice");
   refused({"run", traces, "--device", "0=" + traces}, "found TRACE and --device; expected one of them");
   refused({"run", "--device", "0=" + traces, "--device", "1=" + traces, "-c", "a100"},
-          "1 is no device of a100");
+          "1 is not a device of a100");
   refused({"run", "--device", "0=" + traces, "--launch", "x"}, "--launch has no effect with --device");
   refused({"run", "-c", "pcie_4", "--set", "host.copy_mode=overlapped", "--device", "0=" + traces},
           "expected blocking");

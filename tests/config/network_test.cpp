@@ -142,7 +142,7 @@ TEST_CASE("What is wrong with nodes and their numbers is said") {
   fails(head() + kLink + "[edges]\ngpuN.nicN = wire\nhostN.nicN = wire\n", "no links lead from nic0 to nic1");
   fails(head() + kLink + "[edges]\ngpuN.xN = wire\n", "'gpuN.xN' names no nodes");
   fails(head() + kLink + "[edges]\ngpu0.nic7 = wire\n",
-        "'nic7' is no node; expected gpu0 to gpu1, all, hosts, nics");
+        "'nic7' is not a node; expected gpu0 to gpu1, all, hosts, nics");
   fails(head() + kLink + kEdges + "[command_processor]\ndata_ways = 7\n",
         "command_processor.data_bytes is 32768, expected a multiple of command_processor.data_ways (7)");
   for (const char* name : {"nic0", "host12", "nics", "hosts", "service"})

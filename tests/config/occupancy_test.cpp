@@ -62,12 +62,12 @@ TEST_CASE("occupancy of known cases") {
 }
 
 TEST_CASE("most registers of a thread: 64 K of an SM in 4 sub-cores, given to warps in units of 256") {
-  CHECK(config::most_registers(sm_70().sm, 1024) == 64);  // 65536 / 1024
-  CHECK(config::most_registers(sm_70().sm, 512) == 128);
-  CHECK(config::most_registers(sm_70().sm, 768) == 80);  // 85.3, of which whole units of 8
-  CHECK(config::most_registers(sm_70().sm, 800) == 72);  // 25 warps: 7 of them in one sub-core
+  CHECK(config::max_registers(sm_70().sm, 1024) == 64);  // 65536 / 1024
+  CHECK(config::max_registers(sm_70().sm, 512) == 128);
+  CHECK(config::max_registers(sm_70().sm, 768) == 80);  // 85.3, of which whole units of 8
+  CHECK(config::max_registers(sm_70().sm, 800) == 72);  // 25 warps: 7 of them in one sub-core
   for (std::uint32_t threads = 1; threads <= 1024; ++threads) {
-    const std::uint32_t most = config::most_registers(sm_70().sm, threads);
+    const std::uint32_t most = config::max_registers(sm_70().sm, threads);
     CHECK(config::occupancy(sm_70(), kernel(1, 1, threads, 0, 0, most)).ctas_per_sm >= 1);
     CHECK_THROWS_AS(config::occupancy(sm_70(), kernel(1, 1, threads, 0, 0, most + 1)), UserError);
   }

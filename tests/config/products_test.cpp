@@ -48,7 +48,7 @@ double far_way(const GpuConfig& c) {
   return c.l2.halves > 1 ? 2.0 * c.icnt.far_latency * double(c.clock.core_khz) / double(c.clock.icnt_khz)
                          : 0.0;
 }
-/// DRAM cycles that a read waits for a refresh in the mean.
+/// DRAM cycles that a read waits for a refresh on average.
 double refresh_wait(const GpuConfig& c) { return double(c.dram.tRFC) * c.dram.tRFC / c.dram.tREFI / 2; }
 double dram_miss(const GpuConfig& c) {
   const double ns =

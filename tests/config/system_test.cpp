@@ -188,8 +188,8 @@ TEST_CASE("What is wrong in a system's file is said with its line") {
       "[wire] request_credit_bytes = 143 B; expected 0, for enough, or at least 144 B, the largest message");
   fails(system + kLink + "reply_credit_bytes = 1\n", "[wire] reply_credit_bytes = 1 B; expected 0");
   fails(system + kLink + "reply_credit_bytes = many\n", "reply_credit_bytes = 'many'");
-  fails(system + kLink + "[edges]\ngpu0.gpu2 = wire\n", "'gpu2' is no node; expected gpu0 to gpu1");
-  fails(system + kLink + "[edges]\ngpu0.gpu1 = rope\n", "'rope' is no kind of link");
+  fails(system + kLink + "[edges]\ngpu0.gpu2 = wire\n", "'gpu2' is not a node; expected gpu0 to gpu1");
+  fails(system + kLink + "[edges]\ngpu0.gpu1 = rope\n", "'rope' is not a kind of link");
   fails(system + kLink + "[edges]\ngpu0.gpu0 = wire\n", "a link from a node to itself");
   fails(system + kLink + "[edges]\ngpu0.gpu1 = wire\nall.all = wire\n", "two nodes are linked twice");
   fails(system + kLink + "[edges]\ngpu0 = wire\n", "expected two nodes, such as gpu0.gpu1");

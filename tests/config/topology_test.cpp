@@ -134,8 +134,8 @@ TEST_CASE("Topologies: what is wrong is said with its line") {
   fails("link = wire\n", "[topology] has no 'kind'");
   fails("kind = ring\n", "[topology] has no");
   fails("kind = full_mesh\nlink = wire\nattach = wire * 9\n", "attaches no device to a switch");
-  fails("kind = star\nlink = rope\nattach = wire\n", "'rope' is no kind of link");
-  fails("kind = ring\nlink = rope\n", "s.ini:12: 'rope' is no kind of link");
+  fails("kind = star\nlink = rope\nattach = wire\n", "'rope' is not a kind of link");
+  fails("kind = ring\nlink = rope\n", "s.ini:12: 'rope' is not a kind of link");
   fails("kind = torus2d\nlink = wire\n", "[topology] has no 'columns', which torus2d needs");
   fails("kind = torus2d\ncolumns = 4\nlink = wire\n", "6 devices do not fill rows of 4");
   fails("kind = torus2d\ncolumns = 0\nlink = wire\n", "s.ini:12:");

@@ -153,7 +153,7 @@ TEST_CASE("L1: strides spread over the sets") {
 }
 
 TEST_CASE("L1: how a chase ends beyond the capacity") {
-  // 256 sets of 4: with 1024 + n lines, n of the sets have 5. First in, first out: all of theirs miss,
+  // 256 sets of 4: with 1024 + n lines, n of the sets have 5. First in, first out: all of their lines miss,
   // however often they were hit. LRU: the same with one element a line, less with two.
   for (const std::uint32_t n : {0u, 64u, 128u, 256u}) {
     const double all = 5.0 * n / (1024 + n);

@@ -32,9 +32,9 @@ class Program final : public trace::CtaFeed {
     inst.mnemonic[0] = 'X';
     for (const unsigned d : destinations)
       inst.destinations.push({trace::RegSpace::kVector, static_cast<std::uint8_t>(d), 1, 0});
-    std::uint8_t slot = 0;
+    std::uint8_t position = 0;
     for (const unsigned s : sources)
-      inst.sources.push({trace::RegSpace::kVector, static_cast<std::uint8_t>(s), 1, slot++});
+      inst.sources.push({trace::RegSpace::kVector, static_cast<std::uint8_t>(s), 1, position++});
     pc += 16;
     pending_.push_back({inst, mask, trace::AddressForm::kNone, {}});
     warps_.back().push_back(pending_.size() - 1);

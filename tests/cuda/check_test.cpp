@@ -78,7 +78,7 @@ TEST_CASE("--check: a kernel that faults is reported, and the program's exit cod
 }
 
 TEST_CASE("--check: what it cannot do is said at once") {
-  CHECK_THAT(play("40000", {"--check", "rase"}).err, Contains("`rase` is no check"));
+  CHECK_THAT(play("40000", {"--check", "rase"}).err, Contains("`rase` is not a check"));
   CHECK_THAT(play("40000", {"--error-exitcode", "3"}).err, Contains("expected --check with it"));
   const Finished trace = run({"run", std::string(LOCKSTEP_SOURCE_DIR) + "/traces/sgemm", "--check", "all"});
   CHECK(trace.code == 2);

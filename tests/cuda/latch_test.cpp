@@ -84,9 +84,9 @@ TEST_CASE("a program that polls its memory for a kernel that waits for it is tol
   const Finished done = execute("polls", {"--functional"});
   CHECK(done.out == "0 0 7\n");
   CHECK(done.err.find(
-            "kernel await waits for a write of the program's, which has made no CUDA call for 3 seconds") !=
+            "kernel await waits for a write by the program, which has made no CUDA call for 3 seconds") !=
         std::string::npos);
-  CHECK(done.err.find("goes on in the next call that waits or asks") != std::string::npos);
+  CHECK(done.err.find("continues in the next call that waits or queries") != std::string::npos);
   CHECK(done.err.find('\n') == done.err.size() - 1);
 }
 

@@ -129,13 +129,13 @@ TEST_CASE("network: an entry that asks for something impossible is one error tha
       {"context", "it is of the context of queue 3"},
       {"remote", "it writes 8 bytes at offset 0xfffffffffffffffc of the symmetric heap"},
       {"end", "it writes 4194304 bytes at offset"},
-      {"local", "which is no memory of device 0"},
-      {"null", "its data come from 8 bytes at 0x0, which is no memory of device 0"},
+      {"local", "which is not memory of device 0"},
+      {"null", "its data come from 8 bytes at 0x0, which is not memory of device 0"},
       {"inline", "9 bytes in the entry itself; expected at most 8"},
       {"signal", "expected a multiple of 8"},
       {"atomic", "atomic operation 7; expected one below 7"},
       {"width", "an atomic operation on 2 bytes; expected 4 or 8"},
-      {"alignment", "which is no multiple of them"},
+      {"alignment", "which is not a multiple of that"},
   };
   CHECK(execute({LOCKSTEP_SHMEM_PROGRAM, "hostile", "none"}, "2").out == "0\n");
   for (const auto& [what, message] : kErrors) {
@@ -282,7 +282,7 @@ TEST_CASE("network: info counts operations, and a machine without NICs refuses t
   const Finished timed =
       run({"run", folder / "kept.lst", "-c", "hgx_a100_4", "--gpus", "2", "-o", folder / "out"});
   CHECK(timed.code == 2);
-  CHECK(timed.err.find("device 0 asks for the network, and hgx_a100_4 has no NICs") != std::string::npos);
+  CHECK(timed.err.find("device 0 uses the network, but hgx_a100_4 has no NICs") != std::string::npos);
 }
 
 TEST_CASE("network: the program in the documentation is the example") {

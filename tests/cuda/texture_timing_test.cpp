@@ -54,7 +54,7 @@ TEST_CASE(
   const Folder folder;
   const auto kernel = counters(play(folder, {"tile"}, kSum));
   // github.com/mushihao/cuda, nv_study, 2D, point, of 32,768 instructions: 262,144 sectors, 50 % hits,
-  // 131,072 sectors asked of the L2 in 65,523 requests.
+  // 131,072 sectors requested from the L2 in 65,523 requests.
   CHECK(kernel.at("l1").at("sectors_read") == kWarps * 8);
   CHECK(kernel.at("l1").at("load_sectors_sent") == kWarps * 4);
   CHECK(data_sectors(kernel) == kTexels * 4 / 32);

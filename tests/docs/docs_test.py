@@ -53,20 +53,34 @@ class Wording(unittest.TestCase):
         r"(is|are) none of": "is not one of",
         r"told apart": "distinguished",
         r"hears? of|heard of": "receives, is notified of",
+        r"kMost\w*|kLeast\w*": "kMax..., kMin...",
+        r"heed(s|ed|ing)?|distrust\w*|let_go|lookout": "a term of the field",
+        r"hangs? on(?! a GPU)": "depends on",
+        r"looked into": "examined",
+        r"in the mean": "on average",
+        r"of theirs|for somebody|for who": "of their own; for the warp, thread, reader that ...",
+        r"asked of": "requested from",
+        r"(?<!there )is no (folder|check|axis|multiple|checkpoint|column|node)": "is not a ...",
+        r"(CTAs?|SMs?|cores?|slices?|L2|NICs?|GMMU) (answers?|tells?|hears?)": "replies, reports, receives",
+        r"\d+ (us|ns|cycles|bytes) an? (?!time\b)\w+": "per",
         r"(bytes|lines|loads|instructions|cycles) a (cycle|warp|lane|thread|second)(?! \w)": "per",
     }
-    FOLDERS = ("src", "include", "tests", "tools", "bench", "configs", "systems", "examples")
+    FOLDERS = ("src", "include", "tests", "tools", "bench", "configs", "systems", "examples", "docs")
     ALLOWED = {"tests/cuda/program/pools.cpp", "tests/ptx/linker_test.cpp", "tests/core/sm_bench.hpp",  # names in code
                "tests/docs/docs_test.py"}
 
+    ANY = re.compile(r"\b(?:" + "|".join(PHRASES) + r")\b", re.I)
+
     @classmethod
     def complaints(cls, text):
+        if not cls.ANY.search(text):
+            return []
         return [(number, phrase) for number, line in enumerate(text.split("\n"), 1) for phrase in cls.PHRASES
                 if re.search(rf"\b({phrase})\b", line, re.I)]
 
     def test_phrases_are_found(self):
         self.assertEqual(self.complaints("one\nWhat nobody reads"), [(2, "nobody")])
-        self.assertEqual([p for _, p in self.complaints("// 64 bytes a cycle")], [list(self.PHRASES)[-1]])
+        self.assertEqual([p for _, p in self.complaints("// 64 bytes a cycle")], list(self.PHRASES)[-2:])
         self.assertEqual(self.complaints("// bytes a lane moves\nbytes per cycle"), [])
 
     def test_no_file_has_them(self):
@@ -75,7 +89,7 @@ class Wording(unittest.TestCase):
             for path, _, files in os.walk(os.path.join(ROOT, folder)):
                 for name in sorted(files):
                     file = os.path.relpath(os.path.join(path, name), ROOT)
-                    if file in self.ALLOWED or not re.search(r"\.(cpp|hpp|h|cuh|cu|inc|ini|py|ptx)$", name):
+                    if file in self.ALLOWED or not re.search(r"\.(cpp|hpp|h|cuh|cu|inc|ini|py|ptx|md)$", name):
                         continue
                     with open(os.path.join(path, name), encoding="utf-8", errors="replace") as f:
                         found = self.complaints(f.read())

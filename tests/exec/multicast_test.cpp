@@ -257,7 +257,7 @@ TEST_CASE("multicast addresses: what does not work says why") {
     team.memory.multicast().bind(team.window, kPage, 2, 0);
     CHECK_THAT(team.fault(), Contains("no memory of device 2 is bound"));
   }
-  SECTION("a place that is no multiple of the access") {
+  SECTION("a place that is not a multiple of the access") {
     CHECK_THAT(Team(kernel("multimem.st.weak.global.v2.f32 [%rd1+4], {%f1, %f2};")).fault(),
                Contains("misaligned"));
   }

@@ -23,7 +23,7 @@ SlowPathFn of(const std::string& instruction) {
 }
 
 bool slow(const std::string& instruction, std::uint64_t a, std::uint64_t b = 0) {
-  LaneSlots first{}, second{};
+  LaneValues first{}, second{};
   first.lane[5] = a;
   second.lane[5] = b;
   LaneArgs args{};

@@ -95,7 +95,7 @@ Warp::Warp(std::string_view form, std::string_view operands, unsigned destinatio
   const auto selected = exec::select_lane_op(in, destination_bits);
   if (!selected) throw std::invalid_argument("no lane kernel: " + std::string(form));
   op = *selected;
-  // Twice as many slots: room for .b128.
+  // Twice as many rows: room for .b128.
   sources_.resize(static_cast<std::size_t>(op.sources) * 2 + 16);
   destinations_.resize(static_cast<std::size_t>(op.destinations) * 2 + 2);
   const std::size_t written = ptx::destination_count(in.form);
@@ -118,8 +118,8 @@ Warp& Warp::set(int source, const std::vector<std::uint64_t>& lanes) {
 
 void Warp::run(std::uint32_t mask) {
   exec::LaneArgs args{};
-  for (exec::LaneSlots& slots : destinations_)
-    for (std::uint64_t& lane : slots.lane) lane = kUntouched;
+  for (exec::LaneValues& values : destinations_)
+    for (std::uint64_t& lane : values.lane) lane = kUntouched;
   for (int i = 0; i < op.destinations; ++i) args.dst[i] = &destinations_[static_cast<std::size_t>(i) * 2];
   for (int i = 0; i < op.sources; ++i) args.src[i] = &sources_[static_cast<std::size_t>(i)];
   args.mask = mask;

@@ -20,7 +20,7 @@ namespace lockstep::test {
 /// operands.
 ptx::Instruction instruction(std::string_view form, std::string_view operands);
 
-/// The kernel and the slots it works on.
+/// The kernel and the rows it works on.
 class Warp {
  public:
   Warp(std::string_view form, std::string_view operands, unsigned destination_bits = 0);
@@ -39,7 +39,7 @@ class Warp {
   static constexpr std::uint64_t kUntouched = 0x5a5a5a5a5a5a5a5a;
 
  private:
-  std::vector<exec::LaneSlots> sources_, destinations_;
+  std::vector<exec::LaneValues> sources_, destinations_;
 };
 
 /// Result of one scalar instruction.

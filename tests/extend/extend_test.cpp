@@ -88,21 +88,21 @@ TEST_CASE("how to add: the replacement policy gives lines up in the order of the
   constexpr std::uint32_t kWays = 8;
   mem::FifoReplacement fifo;
   mem::RecencyWords words(kWays);
-  std::deque<mem::Slot> arrived;  // the oldest first
+  std::deque<mem::LineIndex> arrived;  // the oldest first
   std::mt19937 random(1);
   for (int i = 0; i < 5000; ++i) {
     fifo.touch(words, {0, kWays}, random() % kWays);
-    const mem::Slot slot = fifo.choose(words, {0, kWays}, [](mem::Slot) { return true; });
+    const mem::LineIndex index = fifo.choose(words, {0, kWays}, [](mem::LineIndex) { return true; });
     if (arrived.size() == kWays) {
-      REQUIRE(slot == arrived.front());
+      REQUIRE(index == arrived.front());
       arrived.pop_front();
     }
-    fifo.insert(words, {0, kWays}, slot);
-    arrived.push_back(slot);
+    fifo.insert(words, {0, kWays}, index);
+    arrived.push_back(index);
   }
-  const mem::Slot kept = arrived.front();
-  CHECK(fifo.choose(words, {0, kWays}, [&](mem::Slot s) { return s != kept; }) == arrived[1]);
-  CHECK(fifo.choose(words, {0, kWays}, [](mem::Slot) { return false; }) == mem::kNoSlot);
+  const mem::LineIndex kept = arrived.front();
+  CHECK(fifo.choose(words, {0, kWays}, [&](mem::LineIndex s) { return s != kept; }) == arrived[1]);
+  CHECK(fifo.choose(words, {0, kWays}, [](mem::LineIndex) { return false; }) == mem::kNoLine);
 }
 
 TEST_CASE("how to add: with the prefetcher every second page of a sweep faults") {

@@ -8,16 +8,16 @@ namespace lockstep::mem {
 /// A word is the number of the line's arrival.
 class FifoReplacement {
  public:
-  void touch(RecencyWords&, SetPlaces, Slot) const {}
-  void insert(RecencyWords& words, SetPlaces, Slot slot) {
-    words[slot] = (words[slot] & kInFlight) | (kFirstUse + arrivals_++);
+  void touch(RecencyWords&, SetPlaces, LineIndex) const {}
+  void insert(RecencyWords& words, SetPlaces, LineIndex index) {
+    words[index] = (words[index] & kInFlight) | (kFirstUse + arrivals_++);
   }
 
   template <class May>
-  [[nodiscard]] Slot choose(const RecencyWords& words, SetPlaces set, May&& may) const {
-    Slot first = kNoSlot;
+  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+    LineIndex first = kNoLine;
     std::uint32_t earliest = kInFlight;
-    for (Slot s = set.begin; s < set.begin + set.ways; ++s) {
+    for (LineIndex s = set.begin; s < set.begin + set.ways; ++s) {
       const std::uint32_t word = words[s] & ~kInFlight;
       if (word >= earliest || !may(s)) continue;
       earliest = word;

@@ -88,7 +88,7 @@ TEST_CASE("A long copy fills its link, and copies far apart are spans of their o
   constexpr std::uint64_t kBytes = 8 << 20;
   const gpu::RunResult one = simulate(kPlaces + copy(0, kBytes) + "kernel-1.traceg\n");
   const auto spans = link_rows(one.timeline).at({"device 0: a100", "link to nvswitch (12 nvlink3)"});
-  // 136 bytes a line, 300 GB/s, 1410 MHz: some 41900 cycles, of which spans cover 8192.
+  // 136 bytes per line, 300 GB/s, 1410 MHz: some 41900 cycles, of which spans cover 8192.
   CHECK(spans.size() == kBytes / 128 * 136 * 141 / 30000 / 8192 + 1);
   CHECK(spans[2]["args"]["utilisation"].get<double>() == Approx(1).epsilon(0.01));
   CHECK(spans[2]["dur"].get<double>() == Approx(8192 / 1410.).epsilon(0.01));

@@ -87,7 +87,7 @@ double end_of_wait(int signaller, int waiter, const char* word, int slept) {
       simulate({{waiter, {await(word, 1), kExit}}, {signaller, {sleep(slept), signal(word), kExit}}}));
 }
 
-// A look at a word of another device: two links each way and what it takes there, below 2 us.
+// A poll of a word of another device: two links each way and what it takes there, below 2 us.
 constexpr double kRound = 2000;
 // What ends a kernel that has stored to another device: sync.membar_system, 2900 cycles at 1410 MHz.
 constexpr double kRelease = 2900 / 1.41;
@@ -108,15 +108,15 @@ TEST_CASE("A wait ends when the signal has come, whatever the distance") {
 }
 
 TEST_CASE("A signal travels as far as the memory is away") {
-  // Where both are on the word's device nothing crosses a link; else the store, or the looks, and 150 ns a
+  // Where both are on the word's device nothing crosses a link; else the store, or the polls, and 150 ns a
   // link, two links each way.
   const double here = end_of_wait(0, 0, kWordOfDevice0, 20'000);
   const double store_travels = end_of_wait(0, 1, kWordOfDevice1, 20'000);
-  const double look_travels = end_of_wait(0, 1, kWordOfDevice0, 20'000);
+  const double poll_travels = end_of_wait(0, 1, kWordOfDevice0, 20'000);
   CHECK(store_travels > here + 2 * 150 - 100);
   CHECK(store_travels < here + kRound + kRelease);
-  CHECK(look_travels > here + 2 * 150 - 100);
-  CHECK(look_travels < here + 2 * kRound);
+  CHECK(poll_travels > here + 2 * 150 - 100);
+  CHECK(poll_travels < here + 2 * kRound);
 }
 
 TEST_CASE("A wait for several signals ends with the last; each instruction signals once") {

@@ -78,7 +78,7 @@ TEST_CASE("the timeline of a system with a network matches the schema") {
   for (const char* design : kDesigns) {
     NetScenario scenario;
     scenario.queue(0);
-    scenario.wait(0, 0, scenario.ask(0, some_put(64)));
+    scenario.wait(0, 0, scenario.request(0, some_put(64)));
     gpu::RunOptions options;
     options.timeline = true;
     const json file = json::parse(scenario.run(nodes(2, design), options).timeline);
@@ -87,7 +87,7 @@ TEST_CASE("the timeline of a system with a network matches the schema") {
   }
 }
 
-TEST_CASE("the schema refuses what is no trace event") {
+TEST_CASE("the schema refuses what is not a trace event") {
   const auto with = [](const char* event) {
     return matches(schema(), json::parse(R"({"traceEvents":[)" + std::string(event) + "]}"));
   };

@@ -159,7 +159,8 @@ TEST_CASE("No message of a line is larger than the configuration allows for, and
     }
 }
 
-TEST_CASE("A multicast load is asked of every device, and answered sector by sector when all have answered") {
+TEST_CASE(
+    "A multicast load goes to every device, and the reply comes sector by sector when all have replied") {
   constexpr Cycle kLatency = 50;
   // Devices 0 to 2 at a switch (node 3): wires 0 to 2 lead to it, 3 to 5 from it.
   Network network("link", {0, 1, 2, 3, 3, 3}, {0, 1, 2, 3}, kLatency);

@@ -133,7 +133,7 @@ TEST_CASE("values that are live at the same time have registers of their own") {
   });
 }
 
-TEST_CASE("a move whose source dies in it is no instruction, one whose source lives on is") {
+TEST_CASE("a move whose source dies in it is not an instruction, one whose source lives on is") {
   const auto function_of = [](const std::string& body) {
     const std::string text =
         ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"

@@ -172,13 +172,13 @@ class Bench final : public sim::Controller {
 
   [[nodiscard]] Cycle boundary(Cycle now) override {
     now_ = now;
-    const Cycle look = options_.skip ? kNever : (now / kLook + 1) * kLook;
-    return options_.limit > now ? std::min(options_.limit, look) : look;
+    const Cycle check = options_.skip ? kNever : (now / kCheckInterval + 1) * kCheckInterval;
+    return options_.limit > now ? std::min(options_.limit, check) : check;
   }
   [[nodiscard]] bool stop() const override {
     if (now_ >= options_.limit) return true;
     if (options_.skip) return false;  // ends when nothing is due
-    return now_ % kLook == 0 && now_ > 0 && quiescent();
+    return now_ % kCheckInterval == 0 && now_ > 0 && quiescent();
   }
   void exhausted(Cycle) override {}
 
@@ -197,7 +197,8 @@ class Bench final : public sim::Controller {
   config::GpuConfig config;
 
  private:
-  static constexpr Cycle kLook = 64;  // without skipping: cycles between two looks whether all is done
+  static constexpr Cycle kCheckInterval =
+      64;  // without skipping: cycles between two checks whether all is done
   BenchOptions options_;
 
  public:

@@ -17,13 +17,13 @@ constexpr std::uint32_t kWays = 8;
 
 /// One set; true on a hit.
 bool access(TagArray& tags, Address line, std::optional<Address>* gone = nullptr) {
-  if (const auto slot = tags.find(0, line)) {
-    tags.touch(*slot);
+  if (const auto index = tags.find(0, line)) {
+    tags.touch(*index);
     return true;
   }
-  const Slot slot = *tags.victim(0, false, kWays);
-  if (gone) *gone = tags.in_use(slot) ? std::optional(tags[slot].address) : std::nullopt;
-  tags.insert(slot, line, false, false);
+  const LineIndex index = *tags.victim(0, false, kWays);
+  if (gone) *gone = tags.in_use(index) ? std::optional(tags[index].address) : std::nullopt;
+  tags.insert(index, line, false, false);
   return false;
 }
 
@@ -87,12 +87,12 @@ TEST_CASE("Replacement: hashed_random takes every place as often, and the same u
   std::vector<double> taken(kWays);
   constexpr int kLines = 80000;
   for (int i = 0; i < kLines; ++i) {
-    const Slot slot = *tags.victim(0, false, kWays);
-    REQUIRE(*tags.victim(0, false, kWays) == slot);  // asked again while it waits
-    if (i < static_cast<int>(kWays)) REQUIRE(!tags.in_use(slot));
-    ++taken[slot];
-    tags.insert(slot, static_cast<Address>(i) * kLineBytes, false, false);
-    tags.touch(slot);
+    const LineIndex index = *tags.victim(0, false, kWays);
+    REQUIRE(*tags.victim(0, false, kWays) == index);  // asked again while it waits
+    if (i < static_cast<int>(kWays)) REQUIRE(!tags.in_use(index));
+    ++taken[index];
+    tags.insert(index, static_cast<Address>(i) * kLineBytes, false, false);
+    tags.touch(index);
   }
   double chi_square = 0;
   for (const double n : taken) chi_square += (n - 10000) * (n - 10000) / 10000;
@@ -121,9 +121,9 @@ TEST_CASE("Replacement: lines in flight stay, and what leaves first goes first, 
        {config::L2Replacement::kLru, config::L2Replacement::kNru, config::L2Replacement::kHashedRandom}) {
     TagArray tags = one_set(policy, 4);
     for (std::uint32_t i = 0; i < 4; ++i) {
-      const Slot slot = *tags.victim(0, false, 4);
-      tags.insert(slot, i * kLineBytes, false, i == 2);
-      tags.set_mshr(slot, 7);
+      const LineIndex index = *tags.victim(0, false, 4);
+      tags.insert(index, i * kLineBytes, false, i == 2);
+      tags.set_mshr(index, 7);
     }
     CHECK_FALSE(tags.victim(0, false, 4));
     tags.set_mshr(*tags.find(0, 128), kNoMshr);

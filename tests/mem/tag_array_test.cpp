@@ -16,8 +16,8 @@ TEST_CASE("the least recently used line leaves, also when the numbers of use beg
     std::mt19937 random(uses);
     for (int i = 0; i < 5000; ++i) {
       const Address line = random() % 12 * 128;
-      if (const auto slot = tags.find(0, line)) {
-        tags.touch(*slot);
+      if (const auto index = tags.find(0, line)) {
+        tags.touch(*index);
         order.remove(line);
       } else {
         const auto victim = tags.victim(0, false, 4);
@@ -42,23 +42,23 @@ TEST_CASE("the least recently used of too many dirty lines, also when the number
     std::mt19937 random(uses);
     for (int i = 0; i < 5000; ++i) {
       const Address line = random() % 8 * 128;
-      const Slot slot = *tags.find(0, line);
-      tags.touch(slot);
+      const LineIndex index = *tags.find(0, line);
+      tags.touch(index);
       const bool was_dirty = std::find(dirty.begin(), dirty.end(), line) != dirty.end();
-      REQUIRE(tags.is_dirty(slot) == was_dirty);
+      REQUIRE(tags.is_dirty(index) == was_dirty);
       dirty.remove(line);
       if (was_dirty) dirty.push_front(line);
       switch (random() % 4) {
         case 0:
-          tags.set_mshr(slot, tags[slot].mshr == kNoMshr ? 1 : kNoMshr);
+          tags.set_mshr(index, tags[index].mshr == kNoMshr ? 1 : kNoMshr);
           break;
         case 1:
-          tags.mark_clean(slot, mem::kAllSectors);
+          tags.mark_clean(index, mem::kAllSectors);
           dirty.remove(line);
           break;
         default:
           if (!was_dirty) dirty.push_front(line);
-          tags.mark_dirty(slot, random() % 4, 1);
+          tags.mark_dirty(index, random() % 4, 1);
       }
       for (const std::uint32_t limit : {1u, 3u, 5u}) {
         const auto found = tags.excess_dirty(0, limit);
@@ -72,14 +72,14 @@ TEST_CASE("the least recently used of too many dirty lines, also when the number
 TEST_CASE("what takes a dirty line's place is clean, and so is nothing") {
   TagArray tags(2 * 128, 2);
   const auto fill = [&](Address line) {
-    const Slot slot = *tags.victim(0, false, 1);
-    tags.insert(slot, line, false, false);
-    return slot;
+    const LineIndex index = *tags.victim(0, false, 1);
+    tags.insert(index, line, false, false);
+    return index;
   };
   tags.mark_dirty(fill(0), 2, 1);
   tags.mark_dirty(fill(128), 0, 1);
   CHECK(tags.excess_dirty(0, 2));
-  const Slot third = fill(256);
+  const LineIndex third = fill(256);
   CHECK_FALSE(tags.is_dirty(third));
   CHECK_FALSE(tags.excess_dirty(0, 2));
   tags.remove(*tags.find(0, 128));
@@ -89,10 +89,10 @@ TEST_CASE("what takes a dirty line's place is clean, and so is nothing") {
 TEST_CASE("lines in flight keep their place") {
   TagArray tags(4 * 128, 4);
   for (std::uint32_t i = 0; i < 4; ++i) {
-    const auto slot = tags.victim(0, false, 2);
-    REQUIRE(slot);
-    tags.insert(*slot, i * 128, false, i == 2);
-    tags.set_mshr(*slot, 7);
+    const auto index = tags.victim(0, false, 2);
+    REQUIRE(index);
+    tags.insert(*index, i * 128, false, i == 2);
+    tags.set_mshr(*index, 7);
   }
   CHECK_FALSE(tags.victim(0, false, 2));
   tags.set_mshr(*tags.find(0, 128), kNoMshr);

@@ -157,7 +157,7 @@ TEST_CASE("A command alone waits until it has been fetched and processed") {
     system.network.nic.process_ps = process;  // whole cycles
     NetScenario scenario;
     scenario.queue(0);
-    scenario.wait(0, 0, scenario.ask(0, some_put(64)));
+    scenario.wait(0, 0, scenario.request(0, some_put(64)));
     const gpu::RunResult result = scenario.run(system);
     const Depth& waiting = network(result).nics[0].commands_waiting;
     CHECK(static_cast<double>(waiting.total_ps) ==
@@ -172,8 +172,8 @@ TEST_CASE("Commands that wait for a busy NIC leave one every nic.op_occupancy_ps
   system.network.nic.op_occupancy_ps = occupancy;
   NetScenario scenario;
   scenario.queue(0);
-  for (unsigned i = 0; i < 8; ++i) scenario.ask(0, some_put(8, false));
-  scenario.wait(0, 0, scenario.ask(0, quiet()));
+  for (unsigned i = 0; i < 8; ++i) scenario.request(0, some_put(8, false));
+  scenario.wait(0, 0, scenario.request(0, quiet()));
   const gpu::RunResult result = scenario.run(system);
   CHECK(of_kind(result, "put").count == 8);
   const Depth& waiting = network(result).nics[0].commands_waiting;
@@ -187,7 +187,7 @@ TEST_CASE("Commands that wait for a busy NIC leave one every nic.op_occupancy_ps
 TEST_CASE("A link is utilised for the time that its bytes take, of all the run's") {
   NetScenario scenario;
   scenario.queue(0);
-  scenario.wait(0, 0, scenario.ask(0, some_put(1 << 20)));
+  scenario.wait(0, 0, scenario.request(0, some_put(1 << 20)));
   const gpu::RunResult result = scenario.run(nodes());
   REQUIRE(result.outcome == gpu::Outcome::kDone);
   const nlohmann::json all = nlohmann::json::parse(stats::to_json(result.report));

@@ -1,4 +1,4 @@
-// What the designs differ in: where queues stand, who looks at them, and what crosses which link.
+// What the designs differ in: where queues stand, who polls them, and what crosses which link.
 #include <map>
 #include <string>
 
@@ -12,18 +12,18 @@ namespace {
 NetScenario one(const trace::NetOperation& operation) {
   NetScenario scenario;
   scenario.queue(0);
-  scenario.wait(0, 0, scenario.ask(0, operation));
+  scenario.wait(0, 0, scenario.request(0, operation));
   return scenario;
 }
 
-/// What a look at an entry that has long been dealt with adds to a kernel.
-double look(const config::SystemConfig& system) {
-  const auto time = [&](bool looks) {
+/// What a poll of an entry that has long been dealt with adds to a kernel.
+double poll(const config::SystemConfig& system) {
+  const auto time = [&](bool polls) {
     NetScenario scenario;
     scenario.queue(0);
-    const std::uint64_t number = scenario.ask(0, some_put(8, false));
+    const std::uint64_t number = scenario.request(0, some_put(8, false));
     scenario.sleep(0, 30'000);
-    if (looks) scenario.wait(0, 0, number);
+    if (polls) scenario.wait(0, 0, number);
     return kernel_time(scenario.run(system));
   };
   return time(true) - time(false);
@@ -38,20 +38,20 @@ std::uint64_t messages(const gpu::RunResult& result, const char* from, const cha
 
 }  // namespace
 
-TEST_CASE("A kernel's look at a status word crosses what lies between it and the queue, there and back") {
+TEST_CASE("A kernel's polls a status word crosses what lies between it and the queue, there and back") {
   // There a header, back a sector and a header; twice over PCIe, 2 * 250 ns each way, or once over the link
   // to the directory, 80 ns; the host's memory takes 80 ns.
   const double pcie = 2 * 500 + 80 + 2 * (24 + 56) / 15.75, directory = 2 * 80 + 80 + (8 + 40) / 96.0;
-  const double on_gpu = look(nodes(2, "compnet"));
-  CHECK(on_gpu == Approx(look(nodes(2, "direct"))).margin(2));
-  CHECK(on_gpu == Approx(look(nodes(2, "dgpu"))).margin(2));
-  const double host = look(nodes(2, "dgpu_host")), apu = look(nodes(2, "apu"));
+  const double on_gpu = poll(nodes(2, "compnet"));
+  CHECK(on_gpu == Approx(poll(nodes(2, "direct"))).margin(2));
+  CHECK(on_gpu == Approx(poll(nodes(2, "dgpu"))).margin(2));
+  const double host = poll(nodes(2, "dgpu_host")), apu = poll(nodes(2, "apu"));
   CHECK(host - apu == Approx(pcie - directory).margin(4));
   CHECK(host - on_gpu > pcie - 100);  // without the L2's own latency of 79 cycles
   CHECK(host - on_gpu < pcie);
 }
 
-TEST_CASE("A host looks at queues of its own memory without crossing a link") {
+TEST_CASE("A host polls queues of its own memory without crossing a link") {
   // Commands are fetched from it, and completion records written to it, as without.
   const double bytes_ns = 1 / 15.75;
   for (const char* design : {"dgpu_host", "apu"}) {
@@ -62,7 +62,7 @@ TEST_CASE("A host looks at queues of its own memory without crossing a link") {
     CHECK(stage(stages, "noticed") == Approx(325 + 2 * (32 + 24) * bytes_ns).margin(4));
     // The entry from memory, and the call's instructions.
     CHECK(stage(stages, "issued") == Approx(80 + 800 / 1.8 / 4.0).margin(4));
-    // Of the host: the doorbell and the command; the replies to the kernel's store and looks go to the
+    // Of the host: the doorbell and the command; the replies to the kernel's store and polls go to the
     // device.
     const std::string way = std::string(design) == "apu" ? "gpu0" : "pcie0";
     std::uint64_t polls = 0;
@@ -80,7 +80,7 @@ TEST_CASE("If no agent serves a queue, the NIC has the command after a doorbell 
     kind(system, "pcie_nic").latency_ps += more_ps;
     return kernel_time(one(some_put(128)).run(system));
   };
-  CHECK(time(400'000) - time(0) == Approx((1 + 2 + 2 + 2 + 1) * 400).margin(120));  // a look's period
+  CHECK(time(400'000) - time(0) == Approx((1 + 2 + 2 + 2 + 1) * 400).margin(120));  // a poll's period
   const gpu::RunResult result = one(some_put(128)).run(nodes(2, "direct"));
   const Stages stages = of_kind(result, "put");
   CHECK(stage(stages, "issued") == 0);
@@ -97,7 +97,7 @@ TEST_CASE("The store that rings a doorbell is posted: the kernel does not wait f
   const auto time = [](const char* design, bool waits) {
     NetScenario scenario;
     scenario.queue(0);
-    const std::uint64_t number = scenario.ask(0, some_put(8, false));
+    const std::uint64_t number = scenario.request(0, some_put(8, false));
     scenario.fence(0);
     if (waits) scenario.wait(0, 0, number);
     return kernel_time(scenario.run(nodes(2, design)));
@@ -110,9 +110,9 @@ TEST_CASE("The store that rings a doorbell is posted: the kernel does not wait f
 TEST_CASE("A NIC deals with the entries of its own queue in their order") {
   NetScenario scenario;
   scenario.queue(0);
-  scenario.ask(0, some_put(1 << 18, false));
+  scenario.request(0, some_put(1 << 18, false));
   const std::uint64_t small =
-      scenario.ask(0, put(1, NetScenario::data(0), NetScenario::word(1, 0), 8, false));
+      scenario.request(0, put(1, NetScenario::data(0), NetScenario::word(1, 0), 8, false));
   scenario.wait(0, 0, small);
   CHECK(kernel_time(scenario.run(nodes(2, "direct"))) > (1 << 18) / 12.5);
   // A thread deals with one that does not block when the NIC has its command.

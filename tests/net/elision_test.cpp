@@ -1,4 +1,4 @@
-// Waits whose looks are counted, against waits whose looks are simulated one by one (sync.poll_elision).
+// Waits whose polls are counted, against waits whose polls are simulated one by one (sync.poll_elision).
 #include <nlohmann/json.hpp>
 
 #include "support.hpp"
@@ -6,7 +6,7 @@
 namespace lockstep::test {
 namespace {
 
-/// Messages of both devices in turn, each after a time in which nothing happens but looks at words that
+/// Messages of both devices in turn, each after a time in which nothing happens but polls of words that
 /// change at the end of it.
 NetScenario turns(int nanoseconds) {
   NetScenario scenario;
@@ -17,7 +17,7 @@ NetScenario turns(int nanoseconds) {
     scenario.sleep(from, nanoseconds + 37 * static_cast<int>(turn));
     trace::NetOperation message = put(to, NetScenario::data(from), NetScenario::data(to), 512);
     message.signal = NetScenario::word(to, turn);
-    scenario.wait(from, 0, scenario.ask(from, message));
+    scenario.wait(from, 0, scenario.request(from, message));
     scenario.await(to, NetScenario::word(to, turn), 1);
   }
   return scenario;
@@ -41,7 +41,7 @@ nlohmann::json statistics(const gpu::RunResult& result) {
 
 }  // namespace
 
-TEST_CASE("Where nothing else is under way, waits end as those of looks taken one by one") {
+TEST_CASE("Where nothing else is under way, waits end as those of polls taken one by one") {
   for (const char* design : {"compnet", "dgpu", "apu", "direct"})
     for (const int nanoseconds : {700, 5'000, 40'000}) {
       INFO(design << ", " << nanoseconds << " ns");
@@ -56,7 +56,7 @@ TEST_CASE("Where nothing else is under way, waits end as those of looks taken on
       };
       near("/kernels/0/cycles", 4);
       near("/kernels/1/cycles", 4);
-      // Looks are counted as if they had been sent: lookups, requests, replies, and what the L2 had of them.
+      // Polls are counted as if they had been sent: lookups, requests, replies, and what the L2 had of them.
       for (const char* counter :
            {"icnt/requests", "icnt/replies", "icnt/flits", "l2/accesses", "l2/hits", "l2/requests"})
         for (const char* of : {"/total/", "/unattributed/"}) near((std::string(of) + counter).c_str(), 4);
@@ -64,14 +64,14 @@ TEST_CASE("Where nothing else is under way, waits end as those of looks taken on
         const std::string thread = "/system/network/threads/" + std::to_string(t);
         for (const char* count : {"/polls", "/found", "/record_polls", "/records"})
           near((thread + count).c_str(), 1);
-        near((thread + "/instructions").c_str(), 24);  // two looks
+        near((thread + "/instructions").c_str(), 24);  // two polls
         near((thread + "/active_ps").c_str(), 10'000);
       }
-      CHECK(simulated["kernels"][0]["icnt"]["requests"] > 2 * nanoseconds / 200);  // a look each 130 ns
+      CHECK(simulated["kernels"][0]["icnt"]["requests"] > 2 * nanoseconds / 200);  // a poll each 130 ns
     }
 }
 
-TEST_CASE("Threads, windows and the order of domains do not change a run with elided looks") {
+TEST_CASE("Threads, windows and the order of domains do not change a run with elided polls") {
   const NetScenario scenario = turns(9'000);
   const nlohmann::json one = statistics(run(scenario, nodes(), true));
   for (const unsigned way : {1u, 2u, 3u}) {

@@ -40,7 +40,7 @@ TEST_CASE("Each latency of the configuration is in the stages that pass it, as o
     const auto more = [&](const char* name) { return stage(after, name) - stage(before, name); };
     CHECK(more("rung") == Approx(change.rung).margin(3));
     CHECK(more("fetched") == Approx(change.fetched).margin(3));
-    // Reads of data wait for a DRAM that refreshes at times of its own; looks for records have a period.
+    // Reads of data wait for a DRAM that refreshes at times of its own; polls of records have a period.
     CHECK(more("sent") == Approx(change.sent).margin(25));
     CHECK(more("complete") == Approx(change.complete).margin(25));
     CHECK(more("noticed") == Approx(change.noticed).margin(150));
@@ -90,7 +90,7 @@ TEST_CASE("Small operations begin one every nic.op_occupancy_ps") {
     for (unsigned i = 0; i < operations; ++i) {
       trace::NetOperation one = some_put(8, false);
       one.inlined = true;
-      scenario.ask(0, one);
+      scenario.request(0, one);
     }
     return static_cast<double>(longest_activity(scenario.run(system))) / 1000;
   };
@@ -102,7 +102,8 @@ TEST_CASE("Two NICs that send to one share its link equally") {
   for (std::uint16_t d : {std::uint16_t{0}, std::uint16_t{1}}) {
     scenario.queue(d);
     scenario.wait(
-        d, 0, scenario.ask(d, put(2, NetScenario::data(d), NetScenario::data(2) + d * 0x1000000, 1 << 19)));
+        d, 0,
+        scenario.request(d, put(2, NetScenario::data(d), NetScenario::data(2) + d * 0x1000000, 1 << 19)));
   }
   const gpu::RunResult result = scenario.run(nodes(3));
   REQUIRE(result.outcome == gpu::Outcome::kDone);
@@ -123,7 +124,7 @@ TEST_CASE("A host needs longer for a small get than a command processor, and as 
       NetScenario scenario;
       scenario.queue(0);
       for (unsigned i = 0; i < 8; ++i)
-        scenario.wait(0, 0, scenario.ask(0, get(1, NetScenario::data(0), NetScenario::data(1), bytes)));
+        scenario.wait(0, 0, scenario.request(0, get(1, NetScenario::data(0), NetScenario::data(1), bytes)));
       const gpu::RunResult result = scenario.run(nodes(2, design));
       for (const stats::KernelResult& kernel : result.report.kernels)
         if (kernel.device == 0) ns[design] = static_cast<double>(kernel.cycles) / 1.5 / 8;

@@ -12,7 +12,7 @@ NetScenario puts(unsigned each) {
     for (std::uint32_t q = 0; q < 2; ++q) {
       trace::NetOperation one = some_put(8, i + 1 == each);
       one.queue = q;
-      const std::uint64_t number = scenario.ask(0, one);
+      const std::uint64_t number = scenario.request(0, one);
       if (i + 1 == each) scenario.wait(0, q, number);
     }
   return scenario;
@@ -22,7 +22,7 @@ const stats::NetworkReport::Locks& locks(const gpu::RunResult& result) { return 
 
 }  // namespace
 
-TEST_CASE("Each entry's line is locked until a core looks at it, if not locked already") {
+TEST_CASE("Each entry's line is locked until a core polls it, if not locked already") {
   config::SystemConfig system = nodes();
   const gpu::RunResult result = puts(20).run(system);
   CHECK(of_kind(result, "put").count == 40);

@@ -18,17 +18,17 @@ NetScenario mixture(std::uint16_t devices) {
     trace::NetOperation with_signal =
         put(next, NetScenario::data(d) + 40, NetScenario::data(next), 3000, false);
     with_signal.signal = NetScenario::word(next, 0);
-    scenario.ask(d, with_signal);
+    scenario.request(d, with_signal);
     trace::NetOperation other =
         get(next, NetScenario::data(d) + 0x20000, NetScenario::data(next) + 0x4010, 700);
     other.queue = 1;
-    const std::uint64_t first = scenario.ask(d, other);
-    scenario.ask(d, put(next, NetScenario::data(d) + 8, NetScenario::word(next, 1), 8, false));
+    const std::uint64_t first = scenario.request(d, other);
+    scenario.request(d, put(next, NetScenario::data(d) + 8, NetScenario::word(next, 1), 8, false));
     scenario.wait(d, 1, first);
     trace::NetOperation sum = atomic(next, NetScenario::word(d, 2), NetScenario::word(next, 3));
     sum.queue = 1;
-    scenario.wait(d, 1, scenario.ask(d, sum));
-    scenario.wait(d, 0, scenario.ask(d, quiet()));
+    scenario.wait(d, 1, scenario.request(d, sum));
+    scenario.wait(d, 0, scenario.request(d, quiet()));
     scenario.await(d, NetScenario::word(d, 0), 1);  // what the device before has sent
     scenario.await(d, NetScenario::word(d, 1), 1);
     scenario.await(d, NetScenario::word(d, 3), 1);
@@ -117,7 +117,7 @@ TEST_CASE("A device writes to its own memory by the network") {
   scenario.queue(0);
   trace::NetOperation own = put(0, NetScenario::data(0), NetScenario::data(0) + 0x10000, 5000);
   own.signal = NetScenario::word(0, 0);
-  scenario.ask(0, own);
+  scenario.request(0, own);
   scenario.await(0, NetScenario::word(0, 0), 1);
   const gpu::RunResult result = scenario.run(nodes());
   CHECK(of_kind(result, "put").count == 1);
@@ -127,7 +127,8 @@ TEST_CASE("A device writes to its own memory by the network") {
 TEST_CASE("A single device with a NIC uses the network with itself") {
   NetScenario scenario(1);
   scenario.queue(0);
-  scenario.wait(0, 0, scenario.ask(0, get(0, NetScenario::data(0), NetScenario::data(0) + 0x10000, 5000)));
+  scenario.wait(0, 0,
+                scenario.request(0, get(0, NetScenario::data(0), NetScenario::data(0) + 0x10000, 5000)));
   const gpu::RunResult result = scenario.run(config::resolve_system("compnet_8", 1));
   CHECK(of_kind(result, "get").count == 1);
   CHECK(network(result).nics[0].served_reads == (5000 + 127) / 128);
@@ -139,7 +140,7 @@ TEST_CASE("A put's signal comes after all of its data, and ends a kernel's wait"
     scenario.queue(0);
     trace::NetOperation one = some_put(bytes, false);
     one.signal = NetScenario::word(1, 0);
-    scenario.ask(0, one);
+    scenario.request(0, one);
     scenario.await(1, NetScenario::word(1, 0), 1);
     const gpu::RunResult result = scenario.run(nodes());
     REQUIRE(result.outcome == gpu::Outcome::kDone);
@@ -154,7 +155,7 @@ TEST_CASE("A small put signals each of its words once, wherever its source lies"
   for (const std::uint64_t offset : {0u, 126u, 250u}) {  // over the end of a line
     NetScenario scenario;
     scenario.queue(0);
-    scenario.ask(0, put(1, NetScenario::data(0) + offset, NetScenario::word(1, 0), 16, false));
+    scenario.request(0, put(1, NetScenario::data(0) + offset, NetScenario::word(1, 0), 16, false));
     for (unsigned word = 0; word < 4; ++word) scenario.await(1, NetScenario::word(1, 0) + 4 * word, 1);
     CHECK(scenario.run(nodes()).outcome == gpu::Outcome::kDone);
   }
@@ -163,7 +164,7 @@ TEST_CASE("A small put signals each of its words once, wherever its source lies"
 TEST_CASE("A small put signals no word twice", "[long]") {
   NetScenario scenario;
   scenario.queue(0);
-  scenario.ask(0, put(1, NetScenario::data(0) + 126, NetScenario::word(1, 0), 16, false));
+  scenario.request(0, put(1, NetScenario::data(0) + 126, NetScenario::word(1, 0), 16, false));
   scenario.await(1, NetScenario::word(1, 0), 2);
   CHECK(scenario.run(nodes()).outcome == gpu::Outcome::kDeadlock);
 }
@@ -171,8 +172,8 @@ TEST_CASE("A small put signals no word twice", "[long]") {
 TEST_CASE("A quiet is dealt with when all before it in its queue are complete, and not before") {
   NetScenario scenario;
   scenario.queue(0);
-  scenario.ask(0, some_put(1 << 18, false));
-  scenario.wait(0, 0, scenario.ask(0, quiet()));
+  scenario.request(0, some_put(1 << 18, false));
+  scenario.wait(0, 0, scenario.request(0, quiet()));
   const gpu::RunResult result = scenario.run(nodes());
   CHECK(total(of_kind(result, "quiet")) > (1 << 18) / 12.5 - 3000);
   CHECK(of_kind(result, "put").blocking == 0);
@@ -188,9 +189,9 @@ TEST_CASE("The smallest machines still serve: one entry, one command, one access
     for (unsigned i = 0; i < 5; ++i) {
       trace::NetOperation one = some_put(300, i % 2 == 0);
       one.signal = NetScenario::word(1, 0);
-      scenario.wait(0, 0, scenario.ask(0, one));
+      scenario.wait(0, 0, scenario.request(0, one));
     }
-    scenario.wait(0, 0, scenario.ask(0, quiet()));
+    scenario.wait(0, 0, scenario.request(0, quiet()));
     scenario.await(0, scenario.index(0, 0), 6);
     scenario.await(1, NetScenario::word(1, 0), 5);
     const gpu::RunResult result = scenario.run(system);
@@ -209,7 +210,7 @@ TEST_CASE("A device's agents move to other memory, the same again, and back, bet
     for (unsigned i = 0; i < 3; ++i) {
       trace::NetOperation one = some_put(300, i == 2);
       one.queue = queue;
-      const std::uint64_t number = scenario.ask(0, one);
+      const std::uint64_t number = scenario.request(0, one);
       if (i == 2) scenario.wait(0, queue, number);
     }
   }
@@ -224,7 +225,7 @@ TEST_CASE("480 queues are served") {
     scenario.queue(0);
     trace::NetOperation one = put(1, NetScenario::data(0) + q * 256, NetScenario::data(1) + q * 256, 64);
     one.queue = q;
-    scenario.ask(0, one);
+    scenario.request(0, one);
   }
   for (std::uint32_t q = 0; q < 480; ++q) scenario.wait(0, q, 0);
   const gpu::RunResult result = scenario.run(nodes());
@@ -269,7 +270,7 @@ TEST_CASE("Requests that no agent could serve are refused") {
   const auto refused = [](const trace::NetOperation& operation) {
     NetScenario scenario;
     scenario.queue(0);
-    scenario.ask(0, operation);
+    scenario.request(0, operation);
     return scenario;
   };
   trace::NetOperation bad = some_put(8);

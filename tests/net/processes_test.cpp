@@ -252,7 +252,7 @@ TEST_CASE("Tasks, kernels and requests that a design does not have are refused")
                     Contains("expected at most"));
   NetScenario scenario;
   scenario.queue(0);
-  scenario.ask(0, some_put(8));
+  scenario.request(0, some_put(8));
   CHECK_THROWS_WITH(scenario.run(nodes(2, "inter_kernel")),
                     Contains("but no agent serves queues in [node] design = inter_kernel"));
   CHECK_THROWS_WITH(Tasks().compute(1, 1).run(config::resolve_system("dgx_h100", 2)), Contains("no NICs"));

@@ -14,7 +14,7 @@ TEST_CASE("A queue of 64 entries goes round: after 64, after 128, with every sta
       if (i >= kEntries) scenario.await(0, scenario.index(0, 0), i - kEntries + 1);  // there is room
       trace::NetOperation one = some_put(8, i + 1 == kOperations);
       one.signal = NetScenario::word(1, 0);
-      CHECK(scenario.ask(0, one) == i);
+      CHECK(scenario.request(0, one) == i);
     }
     for (std::uint64_t i = kOperations - kEntries; i < kOperations; ++i) scenario.wait(0, 0, i);
     scenario.await(0, scenario.index(0, 0), kOperations);
@@ -30,7 +30,7 @@ TEST_CASE("A status word or a read index has no signal more than it should", "[l
     NetScenario scenario(2, 4);
     scenario.queue(0);
     std::uint64_t last = 0;
-    for (unsigned i = 0; i < 4; ++i) last = scenario.ask(0, some_put(8));
+    for (unsigned i = 0; i < 4; ++i) last = scenario.request(0, some_put(8));
     scenario.wait(0, 0, last);
     if (index) {
       scenario.await(0, scenario.index(0, 0), 5);
@@ -49,11 +49,11 @@ TEST_CASE("A blocking get of one work-group does not hold up another's put at th
     NetScenario scenario;
     scenario.queue(0);
     scenario.queue(0);
-    scenario.ask(0, get(1, NetScenario::data(0), NetScenario::data(1), 1 << 20));  // nothing waits for it
+    scenario.request(0, get(1, NetScenario::data(0), NetScenario::data(1), 1 << 20));  // nothing waits for it
     scenario.sleep(0, 10'000);
     trace::NetOperation small = some_put(8);
     small.queue = 1;
-    scenario.wait(0, 1, scenario.ask(0, small));  // the kernel ends with it
+    scenario.wait(0, 1, scenario.request(0, small));  // the kernel ends with it
     const gpu::RunResult result = scenario.run(system);
     const double get_ns = total(of_kind(result, "get"));
     CHECK(get_ns > (1 << 20) / 12.5);
@@ -70,13 +70,14 @@ TEST_CASE("A PE that has ended is still put to, read from and updated; its own o
     NetScenario scenario;
     scenario.queue(0);
     scenario.queue(1);
-    scenario.ask(1, put(0, NetScenario::data(1), NetScenario::data(0), 1 << 17, false));  // its kernel ends
+    scenario.request(1,
+                     put(0, NetScenario::data(1), NetScenario::data(0), 1 << 17, false));  // its kernel ends
     scenario.sleep(0, 60'000);
     trace::NetOperation with_signal = some_put(4096);
     with_signal.signal = NetScenario::word(1, 0);
-    scenario.wait(0, 0, scenario.ask(0, with_signal));
-    scenario.wait(0, 0, scenario.ask(0, get(1, NetScenario::data(0), NetScenario::data(1), 4096)));
-    scenario.wait(0, 0, scenario.ask(0, atomic(1, NetScenario::word(0, 0), NetScenario::word(1, 1))));
+    scenario.wait(0, 0, scenario.request(0, with_signal));
+    scenario.wait(0, 0, scenario.request(0, get(1, NetScenario::data(0), NetScenario::data(1), 4096)));
+    scenario.wait(0, 0, scenario.request(0, atomic(1, NetScenario::word(0, 0), NetScenario::word(1, 1))));
     const gpu::RunResult result = scenario.run(nodes(2, design));
     REQUIRE(result.outcome == gpu::Outcome::kDone);
     std::uint64_t ends[2] = {};
@@ -98,7 +99,7 @@ TEST_CASE("Two cores make ten thousand updates each of one line: none is lost, a
     for (std::uint32_t q = 0; q < 2; ++q) {
       trace::NetOperation one = some_put(8, i == 9);
       one.queue = q;
-      const std::uint64_t number = scenario.ask(0, one);
+      const std::uint64_t number = scenario.request(0, one);
       if (i == 9) scenario.wait(0, q, number);
     }
   const gpu::RunResult result = scenario.run(system);

@@ -13,7 +13,7 @@ void check(const NetScenario& scenario, const config::SystemConfig& system, std:
 }
 
 /// Kernels on both devices, one after another, with all kinds of operations by two queues each. Each waits
-/// for what it asks for, so that nothing of it is under way when it ends; but agents look on for the next
+/// for what it asks for, so that nothing of it is under way when it ends; but agents poll on for the next
 /// kernel's, which they know of.
 NetScenario rounds(unsigned count) {
   NetScenario scenario(2, 4);
@@ -46,9 +46,9 @@ TEST_CASE("Locked lines, updates and moves of cores' memory go on, too") {
   NetScenario scenario = rounds(3);
   scenario.next_phase();
   scenario.give_memory(0, 0x40000);
-  scenario.wait(0, 0, scenario.ask(0, some_put(300)));
+  scenario.wait(0, 0, scenario.request(0, some_put(300)));
   scenario.next_phase();
-  scenario.wait(0, 0, scenario.ask(0, some_put(300)));
+  scenario.wait(0, 0, scenario.request(0, some_put(300)));
   config::SystemConfig system = quick_agents();
   system.network.command_processor.call_updates = 3;
   system.network.nic.queue_entries = 2;

@@ -110,7 +110,7 @@ class NetScenario {
     return number;
   }
   /// The kernel writes the entry; the agent may see it when that has come. Its number in the queue.
-  std::uint64_t ask(std::uint16_t device, trace::NetOperation operation) {
+  std::uint64_t request(std::uint16_t device, trace::NetOperation operation) {
     const std::uint64_t number = post(device, operation);
     signal(device, entry(device, operation.queue, number));
     return number;
@@ -233,7 +233,7 @@ inline void ask_every_kind(NetScenario& scenario, std::uint16_t d, std::uint32_t
   std::uint64_t last = 0;
   for (trace::NetOperation& one : all) {
     one.queue = q;
-    last = scenario.ask(d, one);
+    last = scenario.request(d, one);
   }
   scenario.wait(d, q, last);
 }

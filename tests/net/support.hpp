@@ -55,7 +55,7 @@ inline constexpr const char* kDesigns[] = {"compnet", "dgpu", "dgpu_host", "apu"
                                   const char* kind) {
   NetScenario scenario;
   scenario.queue(0);
-  scenario.wait(0, 0, scenario.ask(0, operation));
+  scenario.wait(0, 0, scenario.request(0, operation));
   return of_kind(scenario.run(system), kind);
 }
 

@@ -134,7 +134,8 @@ TEST_CASE("labels are escaped, and what is no text of XML is replaced") {
   CHECK(escaped("\xC3\xA9") == "\xC3\xA9");
   CHECK(escaped("\xC3") == "\xEF\xBF\xBD");
   CHECK(escaped("\xED\xA0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // a surrogate
-  CHECK(escaped("\xEF\xBF\xBF") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // U+FFFF is no character of XML
+  CHECK(escaped("\xEF\xBF\xBF") ==
+        "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // U+FFFF is not a character of XML
 }
 
 TEST_CASE("any bytes as labels give XML") {

@@ -146,7 +146,7 @@ struct Kind {
   double (*rate)(double at);
   double correlation, scatter;  // of quarters of a wave that follow each other; their relative scatter
   double (*size)(double at);
-  double most_timed;  // share of the CTAs
+  double max_timed;  // share of the CTAs
 };
 
 constexpr std::uint64_t kWave = 100, kCtas = 400 * kWave;
@@ -233,7 +233,7 @@ TEST_CASE("CTAs: intervals hold the kernel's time as often as they say, with cor
     INFO(kind.name << ": inside " << inside << ", mean error " << error << ", timed " << share);
     CHECK(inside >= 180);  // 95 % of 200 is 190 with a standard deviation of 3.1
     CHECK(error < 0.025);
-    CHECK(share < kind.most_timed);
+    CHECK(share < kind.max_timed);
     all += inside;
     errors += error;
   }

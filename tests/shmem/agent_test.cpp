@@ -50,12 +50,12 @@ struct Machine {
   }
   /// A kernel's entry: as it writes it, its status word with a signal.
   Entry& post(unsigned device, std::uint32_t queue, const Entry& entry) {
-    Entry& slot = pes[device].entries[queue * kDepth + written[{device, queue}]++ % kDepth];
-    slot = entry;
-    slot.status = 0;
-    slot.context = queue;
-    write_signalling(log, reinterpret_cast<Address>(&slot.status), &Entry::kReady, sizeof slot.status);
-    return slot;
+    Entry& posted = pes[device].entries[queue * kDepth + written[{device, queue}]++ % kDepth];
+    posted = entry;
+    posted.status = 0;
+    posted.context = queue;
+    write_signalling(log, reinterpret_cast<Address>(&posted.status), &Entry::kReady, sizeof posted.status);
+    return posted;
   }
   Entry put(unsigned device, std::uint32_t pe, std::uint64_t from, std::uint64_t to,
             std::uint64_t bytes) const {
@@ -84,9 +84,9 @@ TEST_CASE(
   Machine m;
   m.agent.keep_commands();
   m.agent.attach(m.world());
-  std::vector<Entry*> slots;
+  std::vector<Entry*> entries_posted;
   for (const std::uint32_t queue : {2u, 0u, 0u, 2u, 0u})
-    slots.push_back(&m.post(0, queue, m.put(0, 1, 0, 8 * slots.size(), 8)));
+    entries_posted.push_back(&m.post(0, queue, m.put(0, 1, 0, 8 * entries_posted.size(), 8)));
   CHECK(m.serve_all(0) == 3);
   CHECK_FALSE(m.agent.serve(1));
   std::vector<std::pair<std::uint32_t, std::uint64_t>> order;
@@ -99,9 +99,9 @@ TEST_CASE(
     }
   CHECK(order ==
         std::vector<std::pair<std::uint32_t, std::uint64_t>>{{0, 8}, {2, 0}, {0, 16}, {2, 24}, {0, 32}});
-  for (const Entry* slot : slots) {
-    CHECK(slot->status == Entry::kFree);
-    CHECK(m.signals(&slot->status) == 2);
+  for (const Entry* posted : entries_posted) {
+    CHECK(posted->status == Entry::kFree);
+    CHECK(m.signals(&posted->status) == 2);
   }
   CHECK(m.pes[0].controls[0].served == 3);
   CHECK(m.signals(&m.pes[0].controls[0].served) == 3);
@@ -148,7 +148,8 @@ TEST_CASE("Agent: queues and the agent's memory are commands, numbered on when o
   CHECK(m.agent.take_commands().back().operation.queue == kQueues + 2);
 }
 
-TEST_CASE("Agent: small puts are signals of their words, signals of both of theirs, and all come in order") {
+TEST_CASE(
+    "Agent: small puts are signals of their words, signals of both of their words, and all come in order") {
   Machine m;
   m.agent.attach(m.world());
   for (unsigned i = 0; i < 100; ++i) m.at<std::uint8_t>(0, i) = static_cast<std::uint8_t>(i + 1);
@@ -270,7 +271,7 @@ TEST_CASE(
     if (e.op != static_cast<std::uint8_t>(Op::kPut) && e.bytes > m.heap(0) + kHeapBytes - e.local)
       e.bytes = 8;
     e.signal = any(kHeapBytes + 64);
-    Entry& slot = m.post(0, 0, e);
+    Entry& posted = m.post(0, 0, e);
     try {
       const bool served = m.agent.serve(0);
       CHECK(served);
@@ -278,7 +279,7 @@ TEST_CASE(
     } catch (const BadEntry& bad) {
       ++refused;
       CHECK(std::string(bad.what()).starts_with("device 0, network queue 0, entry "));
-      slot.status = Entry::kFree;
+      posted.status = Entry::kFree;
       --m.written[{0, 0}];
     }
   }

@@ -247,10 +247,10 @@ TEST_CASE("host.json has the engine's sums as means") {
   CHECK(root["seconds_busy"] == Json({0.5, 0.25}));
   CHECK(Json::parse(to_json(HostReport{}))["mean_window_cycles"] == 0.0);
   CHECK_FALSE(root.contains("ranks"));
-  host.ranks = {{.host = "a", .devices = 4, .meetings = 7}, {.host = "b", .seconds_sync = 0.5}};
+  host.ranks = {{.host = "a", .devices = 4, .synchronisations = 7}, {.host = "b", .seconds_sync = 0.5}};
   const Json ranks = Json::parse(to_json(host))["ranks"];
   CHECK((ranks.size() == 2 && ranks[0]["devices"] == 4 && ranks[1]["rank"] == 1));
-  CHECK((ranks[0]["meetings"] == 7 && ranks[1]["seconds_sync"] == 0.5 && ranks[1]["host"] == "b"));
+  CHECK((ranks[0]["synchronisations"] == 7 && ranks[1]["seconds_sync"] == 0.5 && ranks[1]["host"] == "b"));
 }
 
 TEST_CASE("the summary fits a screen") {

@@ -126,7 +126,7 @@ TEST_CASE("text: axes as they are written, statistics in groups of digits, error
     for (std::string word; row >> word;) words.back().push_back(word);
   }
   REQUIRE(words.size() == 6);
-  CHECK(words[0] == Texts{"mhz", "policy", "state", "ipc", "ns"});  // one workload is no column
+  CHECK(words[0] == Texts{"mhz", "policy", "state", "ipc", "ns"});  // one workload is not a column
   CHECK(words[1] == Texts{"900", "x", "complete", "1", "1,234,567"});
   CHECK(words[2] == Texts{"900", "y", "complete", "0.123457", "20"});
   CHECK(words[3] == Texts{"500", "x", "failed", "-", "30"});

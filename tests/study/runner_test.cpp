@@ -116,8 +116,8 @@ TEST_CASE("runs end complete, or failed with why, and one's failure is its own")
     INFO(key);
     CHECK(ended.at(key).state == State::kFailed);
     CHECK(ended.at(key).error == error);
-    CHECK(place.store.look(key).state == State::kFailed);  // and the folder says so
-    CHECK(place.store.look(key).error == error);
+    CHECK(place.store.lookup(key).state == State::kFailed);  // and the folder says so
+    CHECK(place.store.lookup(key).error == error);
   }
   CHECK(place.text("runs/key-well/identity.txt") == "identity of well");
   CHECK(place.text("runs/key-wrong/log") ==
@@ -143,9 +143,9 @@ TEST_CASE("a run that failed and then succeeds is complete, and a forgotten one 
   CHECK(run(place, jobs, {}).at("key-silent").state == State::kFailed);
   jobs[0].arguments.back() = "well";
   CHECK(run(place, jobs, {}).at("key-silent").state == State::kComplete);
-  CHECK(place.store.look("key-silent").state == State::kComplete);
+  CHECK(place.store.lookup("key-silent").state == State::kComplete);
   place.store.forget("key-silent");
-  CHECK(place.store.look("key-silent").state == State::kMissing);
+  CHECK(place.store.lookup("key-silent").state == State::kMissing);
 }
 
 TEST_CASE("no more processes than asked for run at a time, and in the order of the jobs") {
@@ -191,7 +191,7 @@ TEST_CASE("a signal is handed on, and what it interrupts is missing and not fail
   REQUIRE(ended.size() == 1);  // the second was not started
   CHECK(ended.at("key-long").state == State::kMissing);
   CHECK(ended.at("key-long").error.empty());
-  CHECK(place.store.look("key-long").state == State::kMissing);
+  CHECK(place.store.lookup("key-long").state == State::kMissing);
 }
 
 TEST_CASE("a program that cannot be started is an error of the whole") {

@@ -155,7 +155,7 @@ TEST_CASE("figures and speed-ups refer to axes and values that are there") {
   CHECK(figure("kind = \"pareto\"\nx = \"ipc\"\ny = \"time_ns\"\nx_better = \"higher\"\n") == "accepted");
   CHECK_THAT(figure("x = \"mhz\"\ny = \"ipc\"\n"),
              Contains("several runs would stand at one place: expected axis 'policy'"));
-  CHECK_THAT(figure("x = \"mzh\"\ny = \"ipc\"\n"), Contains("'mzh' is no axis; did you mean 'mhz'?"));
+  CHECK_THAT(figure("x = \"mzh\"\ny = \"ipc\"\n"), Contains("'mzh' is not an axis; did you mean 'mhz'?"));
   CHECK_THAT(figure("x = \"policy\"\ny = \"ipc\"\nseries = \"mhz\"\n"),
              Contains("are not numbers; expected kind = \"bars\""));
   CHECK_THAT(figure("x = \"mhz\"\ny = \"ipc\"\nwhere = { policy = \"z\" }\n"),

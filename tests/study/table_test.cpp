@@ -106,10 +106,10 @@ TEST_CASE("what was cut off is missing, what a limit of its own has ended is com
   results.put("k1", 1, "true,\"partial_reason\":\"max-cycles\"");
   stats::make_folder(results.store.folder_of("k2"));
   stats::write_file(results.store.folder_of("k2") + "/stats.json", "{\"sche");
-  CHECK(results.store.look("k0").state == State::kMissing);
-  CHECK(results.store.look("k1").state == State::kComplete);
-  CHECK(results.store.look("k2").state == State::kMissing);
-  CHECK(results.store.look("k3").state == State::kMissing);
+  CHECK(results.store.lookup("k0").state == State::kMissing);
+  CHECK(results.store.lookup("k1").state == State::kComplete);
+  CHECK(results.store.lookup("k2").state == State::kMissing);
+  CHECK(results.store.lookup("k3").state == State::kMissing);
 }
 
 TEST_CASE("one process at a time has a run") {
@@ -118,9 +118,9 @@ TEST_CASE("one process at a time has a run") {
   auto lock = RunLock::take(results.store.folder_of("k0"));
   REQUIRE(lock);
   CHECK(!RunLock::take(results.store.folder_of("k0")));
-  CHECK(results.store.look("k0").state == State::kRunning);
+  CHECK(results.store.lookup("k0").state == State::kRunning);
   lock.reset();
-  CHECK(results.store.look("k0").state == State::kComplete);
+  CHECK(results.store.lookup("k0").state == State::kComplete);
   CHECK(RunLock::take(results.store.folder_of("k0")));
 }
 

@@ -178,7 +178,7 @@ TEST_CASE("Hostile file names are only names") {
 
 TEST_CASE("Every file of a list is checked before anything is read") {
   const TempDir dir;
-  dir.write("kernel-1.traceg", "this is no trace");
+  dir.write("kernel-1.traceg", "this is not a trace");
   dir.write("kernelslist.g", "kernel-1.traceg\n\nkernel-2.traceg\n");
   const auto error = [&] {
     try {

@@ -37,7 +37,7 @@ TEST_CASE("the driver serves one fault of the copy engine in each 2 MB with abse
   const auto fill = rig.order_at(2, ManagedCommand::Kind::kDeviceWrite, 0, 1024);
   REQUIRE(rig.run());
   const Cycle service = cycles(4000 + 12800 + 17000 + 2048 * 53500 / 1000);
-  const Cycle transfer = cycles(720 + 2048 * 84);  // um_affine: 0.72 + 0.084 us a KB
+  const Cycle transfer = cycles(720 + 2048 * 84);  // um_affine: 0.72 + 0.084 us per KB
   const Cycle expected = 2 * (service + transfer + 1);
   CHECK(rig.completed.at(fill) - 2 >= expected - 8);
   CHECK(rig.completed.at(fill) - 2 <= expected + 8);

@@ -86,7 +86,7 @@ TEST_CASE("making room costs an eviction each, and the pages that leave cross th
   REQUIRE(rig.run());
   CHECK(rig.gmmu.counters().evictions == before.evictions + 1);
   const auto cycles = [](std::uint64_t ns) { return cycles_of_ps(ns * 1000, {1481000, 16}); };
-  // 2 MB to the host: 0.85 + 0.0745 us a KiB = 153 us, in all about 0.2 ms.
+  // 2 MB to the host: 0.85 + 0.0745 us per KiB = 153 us, in all about 0.2 ms.
   const Cycle least = cycles(16800) + cycles(153426);
   CHECK(rig.answered[token] - start > least);
   CHECK(rig.answered[token] - start < least + cycles(77000));  // 47 us for the eviction, 17 us for the block

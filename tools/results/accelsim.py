@@ -12,8 +12,8 @@ TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "accelsim_
 def write(context, page):
     sys.path.insert(0, os.path.join(os.path.dirname(TOOL), "..", "bench"))
     page.text("Cycles, cache and DRAM counts on `qv100` beside Accel-Sim's (SM7_QV100), in sectors of 32 bytes; differences of",
-              "more than 20 % are explained in [accelsim-differences.md](../accelsim-differences.md). Accel-Sim translates no addresses,",
-              "nor is the time of that in ours here (`--set tlb.miss_latency=0`).")
+              "more than 20 % are explained in [accelsim-differences.md](../accelsim-differences.md). Accel-Sim does not model address",
+              "translation, so it takes no time here either (`--set tlb.miss_latency=0`).")
     with tempfile.TemporaryDirectory() as peers:
         for name, kind in CASES.items():  # in the size in which it was measured
             context.synth(os.path.join(peers, name), *importlib.import_module("benchlib.cases").GENERATED[kind])

@@ -5,12 +5,12 @@ EVERY = 8
 
 
 def write(context, page):
-    page.text("All SMs read an array again and again (gpu-cache), or pieces of one (gpu-l2-cache), in the shape of",
-              f"te42kyfo/gpu-benches, beside the public measurements: every {EVERY}th row.", memory_tables.HALVES,
+    page.text("All SMs read an array repeatedly (gpu-cache), or pieces of one (gpu-l2-cache), as the kernels of",
+              f"te42kyfo/gpu-benches do, beside the public measurements: every {EVERY}th row.", memory_tables.HALVES,
               "All rows: `tools/microbench.py LOCKSTEP v100 --measured DATA/hw --group bandwidth --rows`.",
               "The A100's first row of gpu-l2-cache (1.5 MB, 4,316 GB/s; 2 MB: 5,482) is counted but is no property of the L2:",
-              "the 11 runs of the 2 MB row differ by 22.8 % (those of the rows beside it by 0.0 %; gpu-l2-cache/a100_80.txt), from that",
-              "of the first row to that of the rest, so the clock rose meanwhile. The H100's table has no such row.",
-              "Beyond half of the L2 gpu-cache on the A100 is 10 % too fast, as inside it (7 to 14 %): 0.55 of the bandwidth inside, measured",
-              "0.53 to 0.62. A line from the other half has four requests wait at most (`l2.far_merges`), a line of the own half any number.")
+              "the 11 runs of the 2 MB row differ by 22.8 % (those of the neighbouring rows by 0.0 %; gpu-l2-cache/a100_80.txt), from the",
+              "bandwidth of the first row to that of the others, so the clock rose during them. The H100's table has no such row.",
+              "Beyond half of the L2, gpu-cache on the A100 is 10 % too fast, as it is within that half (7 to 14 %): it has 0.55 of the bandwidth",
+              "within, measured 0.53 to 0.62. At most four requests wait for a line from the other half (`l2.far_merges`), any number for one of the same half.")
     memory_tables.write_group(context, page, "bandwidth", EVERY)

@@ -8,8 +8,8 @@ SHORT, LONG = "ffma-h100-10", "ffma-h100-40"
 
 
 def write(context, page):
-    page.text("Hardware and model: 1.1 GHz, as under ncu (public measurements, h100_pcie_kernels.csv); its launch floor of about",
-              f"{NCU_FLOOR:,} cycles, the intercept of its empty-kernel rows, is added to ours.")
+    page.text("Hardware and model run at 1.1 GHz, as under ncu (public measurements, h100_pcie_kernels.csv). ncu's launch floor of about",
+              f"{NCU_FLOOR:,} cycles, the intercept of its empty-kernel rows, is added to the simulated cycles.")
     kernels, rows, pairs = {}, [], []
     for name, hardware in HARDWARE.items():
         kernels[name] = context.run(context.trace(name), "h100_pcie", "--set", "core.clock_mhz=1100").stats["kernels"][0]
@@ -23,5 +23,5 @@ def write(context, page):
 
     slope = difference("cycles") / difference("warp_instructions")
     hardware = (HARDWARE[LONG] - HARDWARE[SHORT]) / difference("warp_instructions")
-    page.text(f"Slope: {slope:.2f} cycles a warp instruction, hardware {hardware:.2f} ({percent(slope / hardware - 1)}).",
+    page.text(f"Slope: {slope:.2f} cycles per warp instruction, hardware {hardware:.2f} ({percent(slope / hardware - 1)}).",
               error_summary(context.program, pairs))

@@ -32,12 +32,12 @@ def write_launches(context, page):
                             ("a graph's further node", two - one, "graph_period_us"),
                             ("launch and synchronise", round_trip, "roundtrip_us")):
         rows.append([what, f"{ours:.3f}", f"{measured[key]:.3f}", percent(ours / measured[key] - 1)])
-    page.text("Empty kernels on an A100 SXM4 (openfabric-systems/simllm @9c2672cd, a100_sxm_device.json) and on `a100`, us. Each row gives",
-              "one of `launch.call_ns`, `launch.graph_node_ns` and `launch.wait_ns`, so that none is a check; other GPUs have the same",
-              "figures, assumed alike.")
+    page.text("Empty kernels on an A100 SXM4 (openfabric-systems/simllm @9c2672cd, a100_sxm_device.json) and on `a100`, us. One of",
+              "`launch.call_ns`, `launch.graph_node_ns` and `launch.wait_ns` was derived from each row, so no row is a check. Other GPUs are",
+              "assumed to have the same values.")
     page.table(["what", "simulated", "measured", "error"], rows)
-    page.text(f"A node of graphs of 200 in a row, with the graphs' own launches, is {node:.3f} us. With no time for the host's calls the device",
-              f"needs {times(context, 'a100', 'calls', settings=('launch.call_ns=0',))[0]:.3f} us for a kernel of a stream: the 1.8 us are taken for the host's.")
+    page.text(f"In graphs of 200 nodes launched in a row, a node takes {node:.3f} us, the graphs' own launches included. If the host's calls take",
+              f"no time, the device needs {times(context, 'a100', 'calls', settings=('launch.call_ns=0',))[0]:.3f} us for each kernel of a stream; so the measured 1.8 us are attributed to the host's calls.")
 
 
 def write_copies(context, page):
@@ -53,8 +53,8 @@ def write_copies(context, page):
         rows.append([f"{kilobytes:,}", f"{plain:.1f}", f"{ours:.1f}", f"{there:.1f}", percent(ours / there - 1),
                      "check" if is_check(f"V100-PCIE+h2d_memcpy+{kilobytes}") else "derive"])
     page.text("`cudaMemcpy` to a V100 over PCIe (te42kyfo/gpu-benches @1c36d509, v100_pcie_memcpy_um.csv; us from its rates, which have two",
-              f"digits for small sizes), one after the other. `host.copy_start_ns` is 0 unless it is set; {COPY_START} are what the rows to derive",
-              "from have beside their bytes and what the model's copies take anyway.")
+              f"digits for small sizes), one copy after another. `host.copy_start_ns` is 0 by default; {COPY_START} is what the calibration rows take",
+              "beyond the time of their bytes and the time that a simulated copy takes in any case.")
     page.table(["KiB", "simulated us", f"with `host.copy_start_ns={COPY_START}`", "measured us", "error", "row"], rows)
 
 

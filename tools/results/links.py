@@ -83,7 +83,7 @@ def write_point_to_point(context, page):
             outside.append(f"{system}, {what}: {error}")
     page.text(f"`examples/p2p_bandwidth {MIB}` (the published programs copy 40 MB or 1 GiB). Errors are those to the nearest published",
               "value. Derived: `port.copy_start_ps`, from the row of hgx_a100_4;",
-              "headers of NVLink 4, from two H100 PCIe that are not in the table; the others are documented or say where they are from.")
+              "headers of NVLink 4, from two H100 PCIe that are not in the table; the other parameters are documented, or the file names their source.")
     page.table(["system", "what", "simulated", "published", "error", "row", "source"], rows)
     page.text("More than 10 % off in bandwidth or 25 % in time: " + ("; ".join(outside) or "none") + ".")
 
@@ -203,10 +203,10 @@ def write_small(context, page):
             name = "A100-SXM4-80GB" if gpus == 8 else "A100-4x"
             rows.append([system, host, f"{known:,}", f"{us:.1f}", f"{there:.1f}" if there else "-", *errors,
                          ("check" if is_check(f"{name}+{gpus}+{known}") else "derive") if there else ""])
-    page.text("Small messages as nccl-tests measures them: one all-reduce among many that are launched in a row, here what each further",
-              "one adds (`allreduce_rings ELEMENTS 1 1 CALLS THREADS`). The host's calls are in it: `launch.call_ns` each, one after",
-              "the other for all GPUs of one thread, side by side for a thread each, which stands for a process each. Of eight GPUs one",
-              "source has one process, the other one for each GPU; that of four does not say.")
+    page.text("Small messages as nccl-tests measures them: the time of one all-reduce among many launched in a row, here what each further",
+              "one adds (`allreduce_rings ELEMENTS 1 1 CALLS THREADS`). It includes the host's calls of `launch.call_ns` each: one after",
+              "another if one thread launches on all GPUs, concurrently if each GPU has its own thread, which stands for its own process. For",
+              "eight GPUs, one source used one process, the other one process per GPU; the source for four GPUs does not say.")
     page.table(["system", "host", "bytes", "simulated us", "published us", "error", f"error with {NCCL_BASE_US} us", "row"], rows)
 
 
@@ -266,13 +266,13 @@ def write_nccl(context, page):
 
 def write(context, page):
     write_point_to_point(context, page)
-    page.text("All-reduce, `examples/multi_gpu`: a ring by one kernel on each GPU (`allreduce_rings`), whose words say by themselves that",
-              "they have come, or which moves 16 bytes at once and then sets a flag (quads), and by copies between kernels",
-              "(`allreduce_copy`). In brackets: extrapolated from the last two sizes. A chunk has an element at least, so that the 8 bytes",
-              "are 32 and 16 here. Errors are those of the fastest form's time, and",
-              f"of it with the {NCCL_BASE_US} us that NCCL's own cost model has for what is not a hop (nccl_constants.csv: its launch and",
-              "set-up; our launch of some 3 us is in the time already, so part of it counts twice). Nothing was derived from these rows.",
-              "The assumed latency of a link gives a hop of words 0.6 to 0.7 us; 0.6 us in NCCL's model.")
+    page.text("All-reduce, `examples/multi_gpu`, in three forms: a ring by one kernel on each GPU (`allreduce_rings`) in which each word carries",
+              "its own flag (words); the same moving 16 bytes at once and then setting a flag (quads); and copies between kernels",
+              "(`allreduce_copy`). Times in brackets are extrapolated from the last two sizes. A chunk has at least one element, so the row of",
+              "8 bytes has 32 and 16 bytes here. The two errors are those of the fastest form, and",
+              f"of the same plus {NCCL_BASE_US} us, which NCCL's own cost model adds to the hops (nccl_constants.csv: its launch and",
+              "set-up; a simulated launch of some 3 us is already included, so part of it counts twice). Nothing was derived from these rows.",
+              "With the assumed latency of a link, a hop of words takes 0.6 to 0.7 us; in NCCL's model 0.6 us.")
     write_all_reduce(context, page, "dgx_a100", 8, 1, measured_a100_8(context), "A100-SXM4-80GB")
     write_all_reduce(context, page, "hgx_a100_4", 4, 6, measured_a100_4(context), "A100-4x")
     write_small(context, page)

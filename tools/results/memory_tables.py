@@ -5,7 +5,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 PRODUCTS = ["v100", "a100", "h100_pcie"]
-HALVES = ("Half of the rows, drawn by a hash of their names, may be used to derive parameters; the other half checks\n"
+HALVES = ("Half of the rows, chosen by a hash of their names, may be used to derive parameters; the other half is the check\n"
           "([add a GPU](../add-a-gpu.md)).")
 
 

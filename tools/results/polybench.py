@@ -41,15 +41,15 @@ def write(context, page):
         table.setdefault((benchmark, block), {})[size] = ours / hardware - 1
         pairs[is_check(name)].append((hardware, ours))
         seen[benchmark] = kernels
-    page.text("Error of the time of all kernels of a run, by size, against public measurements (h100_pcie_kernels.csv,",
-              "programs of EnzeXu/GPU_Benchmarks; nsys). Ours is `elapsed_ns`: with 1.24 us a kernel, the intercept of the",
-              "same table's empty kernels. Programs: `nvcc -O3` of CUDA 13 (PTX for compute_75).")
+    page.text("Error of the total kernel time of a run, by size, against public measurements (h100_pcie_kernels.csv,",
+              "programs of EnzeXu/GPU_Benchmarks; nsys). The simulated time is `elapsed_ns`, which includes 1.24 us per kernel, the intercept",
+              "of the same table's empty kernels. Programs: `nvcc -O3` of CUDA 13 (PTX for compute_75).")
     page.table(["program", "block x", *map(str, sizes)],
                [[benchmark, block, *(percent(line[s]) if s in line else "" for s in sizes)]
                 for (benchmark, block), line in sorted(table.items())])
-    page.text(f"Calibration rows: something may have been derived from them. {error_summary(context.program, pairs[False])}")
+    page.text(f"Calibration rows, from which parameters may have been derived. {error_summary(context.program, pairs[False])}")
     page.text(f"Rows kept as a check (FNV-1a of the row's name odd). {error_summary(context.program, pairs[True])}")
     both = pairs[False] + pairs[True]
-    page.text(f"All: {error_summary(context.program, both)} Mean with sign:",
+    page.text(f"All: {error_summary(context.program, both)} Signed mean:",
               f"{percent(errors_of(context.program, both)['mean'])}.")
-    page.text(f"{left_out} rows of larger sizes are left out: their simulation takes minutes in all.")
+    page.text(f"{left_out} rows of larger sizes are left out, since simulating them takes minutes in total.")

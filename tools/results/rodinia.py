@@ -124,37 +124,38 @@ def write(context, page):
     rows, left_out = read(context)
     floor = floors(rows)
     page.text("One launch (mean of all launches of a run) against public measurements (v100_kernels.csv). The profiler emptied",
-              "the caches before each launch - where a kernel reads what the one before wrote, the table has DRAM reads for",
-              "all of it - and so do these runs (`launch.cache_control=all`). Registers are lowering's: CUDA 13 makes no",
-              "machine code for a V100.")
-    page.text("A profiler's elapsed cycles contain thousands in which no SM has a warp, which are no part of a kernel. So the error",
-              "is that of *busy cycles*, in which a sub-core has a warp, mean of all: elapsed x (1 - idle SMs / 80), as the table's",
-              "idle SMs are (1 - smsp__cycles_active.avg / elapsed) x 80 (AccelWattch's public script); ours are cycles less",
-              "`stalls.empty` and `stalls.idle` by sub-core.")
-    page.text("Errors of elapsed cycles stand beside it, bare and with a launch floor: the fewest idle cycles that one of the GPU's",
-              "rows has beyond ours, of those that are no check,",
+              "the caches before each launch (where a kernel reads what its predecessor wrote, the table has DRAM reads for",
+              "all of it), and so do these runs (`launch.cache_control=all`). The registers per thread are those that lowering",
+              "estimates, since CUDA 13 compiles no machine code for a V100.")
+    page.text("A profiler's elapsed cycles contain thousands in which no SM has a warp; they are not part of the kernel. So the error",
+              "is that of *busy cycles*, in which a sub-core has a warp, averaged over the sub-cores: elapsed x (1 - idle SMs / 80), since the",
+              "table's idle SMs are (1 - smsp__cycles_active.avg / elapsed) x 80 (AccelWattch's public script). Simulated busy cycles are the",
+              "cycles minus `stalls.empty` and `stalls.idle` per sub-core.")
+    page.text("The errors of elapsed cycles are given, too: bare, and with a launch floor. The floor of a GPU is the smallest difference",
+              "between measured and simulated idle cycles among its calibration rows:",
               " and ".join(f"{cycles:,.0f} on {gpu}" for gpu, cycles in floor.items()) + ".",
-              "No row can have less than the launch floor, so that this is the most it can be.")
-    page.text("Sectors written are those that reach the DRAM before the kernel ends; the others stay in the L2, which keeps no more",
-              "than half of its lines dirty (`l2.dirty_ways`, from the QV100's srad).")
-    page.text("Any number of requests join a line under way (`l2.mshr_merges`). With at most four, b+tree and backprop, whose CTAs read",
-              "the same lines, would be up to 9 % slower: nearer on the QV100, where nearly all is too fast, and further off on the other,",
-              "whose measured times are nearly the same; CTAs that all read one table would be 2.5 to 4 times too slow on a V100.")
+              "Every row contains the launch floor, so this is its upper bound.")
+    page.text("Sectors written are those that reach the DRAM before the kernel ends; the others stay in the L2, where at most",
+              "half of the lines are dirty (`l2.dirty_ways`, from the QV100's srad).")
+    page.text("Any number of requests can merge with a line that is being fetched (`l2.mshr_merges`). With at most four, b+tree and backprop,",
+              "whose CTAs read the same lines, would be up to 9 % slower. That would be closer to the QV100, on which nearly all kernels are too",
+              "fast, but further from the V100 SXM2, whose measured times are nearly the same; and CTAs that all read one table would be 2.5 to 4",
+              "times too slow on a V100.")
     page.table(["GPU", "program", "kernel", "busy", "Lockstep", "error", "", "elapsed", "Lockstep", "bare", "with floor",
                 "DRAM sectors read", "Lockstep", "written", "Lockstep"],
                [[r.gpu, r.program, r.kernel, f"{r.busy:,.0f}", f"{r.our_busy:,.0f}", error_of(r.busy_pair()),
                  "check" if r.check else "", f"{r.elapsed:,.0f}", f"{r.ours:,.0f}", error_of(r.elapsed_pair()),
                  error_of(r.elapsed_pair(floor[r.gpu])), f"{r.reads:,.0f}", f"{r.our_reads:,.0f}",
                  f"{r.writes:,.0f}", f"{r.our_writes:,.0f}"] for r in rows])
-    for name, chosen in (("Calibration rows: something may have been derived from them.", [r for r in rows if not r.check]),
+    for name, chosen in (("Calibration rows, from which parameters may have been derived.", [r for r in rows if not r.check]),
                          ("Rows kept as a check (FNV-1a of GPU and kernel odd).", [r for r in rows if r.check]),
                          ("All, busy cycles.", rows)):
         page.text(f"{name} {error_summary(context.program, [r.busy_pair() for r in chosen])}")
     page.text(f"All, elapsed cycles, bare. {error_summary(context.program, [r.elapsed_pair() for r in rows])} With the floor.",
               error_summary(context.program, [r.elapsed_pair(floor[r.gpu]) for r in rows]))
-    page.text("What lowering makes of a kernel, beside what the GPU executed: cycles of the arithmetic pipes of an SM, from the table's",
-              "pipeline duty. Of srad and extract the GPU executed more: they divide, and lanes whose dividend is zero, as black",
-              "or even parts of an image make it, call a subroutine. The image in use is not public, and the generated one has",
+    page.text("The lowered code beside the code that the GPU executed: cycles of the arithmetic pipes of an SM, from the table's",
+              "pipeline duty. For srad and extract the GPU executed more: they divide, and lanes whose dividend is zero, as it is in black",
+              "or uniform parts of an image, call a subroutine. The measured image is not public, and the generated one has",
               "noise everywhere ([lowering.md](../lowering.md), slow paths).")
     page.table(["GPU", "program", "kernel", "pipe cycles of an SM", "Lockstep", "difference"],
                [[r.gpu, r.program, r.kernel, f"{r.pipes:,.0f}", f"{r.our_pipes:,.0f}", percent(r.our_pipes / r.pipes - 1)] for r in rows])

@@ -102,9 +102,9 @@ def write(context, page):
             lines.append([name, launches, f"{hardware:,}", percent(published), caches, *figures])
         if command[0] == "lud":
             shares = shares_of(runs["kept"].stats["kernels"])
-    page.text("Cycles of all kernels of a run on `sst_v100`, bare and with the launch floor of 1.24 us a kernel, which a",
-              "profiler's cycles contain; nothing in the L2 before the first. Caches: kept from kernel to kernel, or emptied before",
-              "each, as a profiler does that replays kernels; which of the two was published is not known. Programs: `nvcc -O3` of",
+    page.text("Cycles of all kernels of a run on `sst_v100`, bare and with the launch floor of 1.24 us per kernel, which a",
+              "profiler's cycles contain. The L2 is empty before the first kernel. Caches are kept from kernel to kernel, or emptied before",
+              "each kernel, as by a profiler that replays kernels; it is not known which of the two was published. Programs: `nvcc -O3` of",
               "CUDA 13 (lud with its `-use_fast_math`), lowered from PTX; the published ones were built for Volta with a compiler",
               "of 2019.")
     page.table(["run", "launches", "V100", "SST-GPU's error", "caches", "Lockstep", "error", "with floor", "error",
@@ -113,12 +113,13 @@ def write(context, page):
         page.text("Shares of lud's time, caches kept:")
         page.table(["", *MEASURED_SHARES], [["V100", *(f"{v} %" for v in MEASURED_SHARES.values())],
                                             ["Lockstep", *(f"{v:.0f} %" for v in shares.values())]])
-        page.text("The shares are probably those of other code (not verified: no compiler of that time at hand): CUDA 13 keeps the loops",
-                  "of diagonal and perimeter, 240 steps of two loads, FFMA and store in shared memory each, so that both take about as",
-                  "long. At the latency of shared memory that is more than the 7,250 cycles that a published perimeter took, launch",
-                  "included; loops unrolled into registers would explain it, and that those of the diagonal (19,500 cycles) were not.")
+        page.text("The published shares are probably those of different code (not verified, since no compiler of that time was available). CUDA 13",
+                  "keeps the loops of diagonal and perimeter, each with 240 steps of two loads, an FFMA and a store in shared memory, so both",
+                  "kernels take about the same time. At the latency of shared memory that is more than the 7,250 cycles of a published perimeter",
+                  "kernel, launch included. An explanation would be that its loops were unrolled into registers, and those of the diagonal",
+                  "(19,500 cycles) were not.")
     if mixes:
         page.text("Instruction mix of LULESH: percent of the issue slots of threads (nvprof; Lockstep's of the lowered code).")
         page.table(["kernel", "", *KINDS], mixes)
-        page.text("LULESH's kernels execute about the published mix, with fewer instructions of control flow; why a launch took 8,896",
-                  "cycles in the mean on the V100 is not explained by launch floor, cold caches and TLBs, and instructions.")
+        page.text("LULESH's kernels execute about the published mix, with fewer control-flow instructions. Launch floor, cold caches and TLBs, and",
+                  "the instructions do not explain why a launch took 8,896 cycles on average on the V100.")

@@ -47,11 +47,12 @@ def run(context, page, name, heading, *options, made=None):
 
 def write(context, page):
     """Runs the experiments on the programs that examples/uvm/make.sh builds."""
-    page.text("Programs of `examples/uvm`, with the access patterns and footprints of the published ones but not their code, recorded",
-              "in the order of their PTX, which UVMSmart simulates (`record` without the steps schedule, integers, setup, temporaries, slow_paths and left_out), on the machine that UVMSmart's",
-              "configuration of a GTX 1080 Ti describes (`configs/uvmsmart_gtx1080ti.ini`) unless said otherwise; published: ISCA 2019",
-              "and its logs. Memory is given as a share of the footprint. One script of `tools/experiments/uvm` for each table and plot.",
-              "Where a time is far from the published one, the end of [the page on those](managed-programs.md) has the published program's beside it.")
+    page.text("Programs of `examples/uvm`, with the access patterns and footprints of the published programs but not their code. They are recorded",
+              "in the order of their PTX, which UVMSmart simulates (`record` without the steps schedule, integers, setup, temporaries, slow_paths and",
+              "left_out), on the machine that UVMSmart's configuration of a GTX 1080 Ti describes (`configs/uvmsmart_gtx1080ti.ini`) unless stated",
+              "otherwise. Published times are from ISCA 2019 and UVMSmart's logs. Memory is given as a share of the footprint. Each table and plot has",
+              "a script in `tools/experiments/uvm`. Where a time is far from the published one, the end of [the page on the published",
+              "programs](managed-programs.md) compares both programs.")
     subprocess.run([os.path.join(ROOT, "examples", "uvm", "make.sh"), os.path.join(ROOT, "build", "uvm-programs")], check=True)
     for name, heading, benchmarks in SCRIPTS:
         run(context, page, name, heading, "--measured", os.path.dirname(context.measurements("x")),

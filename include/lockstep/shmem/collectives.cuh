@@ -95,19 +95,19 @@ struct Maximum {
 /// same bits everywhere. For small data: every PE sends all its data to every other. `dst` may be `src`.
 template <class T, class Operation>
 __device__ void reduce(Context& c, T* dst, const T* src, std::size_t count, Operation operation) {
-  constexpr std::size_t kMost = kReduceBytes / sizeof(T);
-  for (std::size_t begin = 0; begin < count; begin += kMost) {
-    const std::size_t some = count - begin < kMost ? count - begin : kMost;
+  constexpr std::size_t kMaxElements = kReduceBytes / sizeof(T);
+  for (std::size_t begin = 0; begin < count; begin += kMaxElements) {
+    const std::size_t some = count - begin < kMaxElements ? count - begin : kMaxElements;
     Collective call(c);
     T* const inbox = reinterpret_cast<T*>(call.next_inbox());
     for (int i = 1; i < c.n_pes(); ++i)
-      call.send(inbox + static_cast<std::size_t>(c.my_pe()) * kMost, src + begin, some,
+      call.send(inbox + static_cast<std::size_t>(c.my_pe()) * kMaxElements, src + begin, some,
                 (c.my_pe() + i) % c.n_pes());
     c.quiet();  // before writing `dst`, which may be the same
     call.receive_from_all();
     for (std::size_t i = thread_number(); i < some; i += group_threads()) {
       const auto of = [&](int pe) {
-        return pe == c.my_pe() ? src[begin + i] : inbox[static_cast<std::size_t>(pe) * kMost + i];
+        return pe == c.my_pe() ? src[begin + i] : inbox[static_cast<std::size_t>(pe) * kMaxElements + i];
       };
       T sum = of(0);
       for (int pe = 1; pe < c.n_pes(); ++pe) sum = operation(sum, of(pe));

@@ -11,7 +11,7 @@ namespace lockstep::cuda {
 /// Nanoseconds of simulated time since the program's start.
 using ClockSource = std::uint64_t (*)();
 
-/// Who reads the clock.
+/// The reader of the clock.
 enum class ClockScope : std::uint8_t {
   kProgram,   // sees simulated time
   kRuntime,   // ours, sees the host's

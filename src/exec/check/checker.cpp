@@ -12,7 +12,7 @@ Checker::Checker(const Checks& checks, DeviceMemory& memory)
 Checker::~Checker() { memory_.observe(nullptr); }
 
 bool Checker::is_tracked(Address address) {
-  return address - kArenaBase < (device_region(kMostDevices - 1) + 1) * kRegionBytes &&
+  return address - kArenaBase < (device_region(kMaxDevices - 1) + 1) * kRegionBytes &&
          DeviceMemory::kind_of(address) == MemoryKind::kDevice;
 }
 

@@ -27,8 +27,8 @@ Checks parse_checks(std::string_view list) {
       if (word == name.text || (word == "all" && name.member != &Checks::leak))
         checks.*name.member = known = true;
     if (!known)
-      throw UserError(
-          fmt::format("--check: `{}` is no check; expected all or a list of memory, init, race, leak", word));
+      throw UserError(fmt::format(
+          "--check: `{}` is not a check; expected all or a list of memory, init, race, leak", word));
     if (comma == std::string_view::npos) return checks;
     rest.remove_prefix(comma + 1);
   }

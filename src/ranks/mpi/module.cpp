@@ -11,7 +11,7 @@
 namespace {
 
 constexpr const char* kGivenUp = "given up";
-constexpr std::size_t kMost = std::size_t{1} << 28;  // bytes of one message: counts are ints
+constexpr std::size_t kMaxMessage = std::size_t{1} << 28;  // bytes of one message: counts are ints
 constexpr int kTag = 1;
 constexpr unsigned kSpins = 64, kYields = 4096;  // tests before who waits yields, and before it sleeps
 constexpr long kSleep = 50'000;                  // ns
@@ -69,12 +69,12 @@ const char* all_gather(const void* mine, std::size_t bytes, void* all, LockstepM
   return wait(request, waiting, context);
 }
 
-const char* letters(const char* const* out, const std::size_t* out_bytes, char* const* in,
-                    const std::size_t* in_bytes, LockstepMpiWaiting waiting, void* context) {
+const char* messages(const char* const* out, const std::size_t* out_bytes, char* const* in,
+                     const std::size_t* in_bytes, LockstepMpiWaiting waiting, void* context) {
   std::vector<MPI_Request> requests;
   const auto pieces = [&](std::size_t bytes, auto&& each) -> const char* {
-    for (std::size_t at = 0; at < bytes; at += kMost) {
-      const auto count = static_cast<int>(std::min(kMost, bytes - at));
+    for (std::size_t at = 0; at < bytes; at += kMaxMessage) {
+      const auto count = static_cast<int>(std::min(kMaxMessage, bytes - at));
       if (const char* why = failed(each(at, count, &requests.emplace_back()))) return why;
     }
     return nullptr;
@@ -102,7 +102,7 @@ const char* finish() {
 void abandon(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 constexpr LockstepMpi kModule{
-    lockstep::ranks::kMpiVersion, start, all_gather, letters, finish, abandon, kGivenUp};
+    lockstep::ranks::kMpiVersion, start, all_gather, messages, finish, abandon, kGivenUp};
 
 }  // namespace
 

@@ -8,23 +8,24 @@
 
 extern "C" {
 
-/// Called now and then while a call waits; not 0: it gives up.
+/// Called from time to time while a call waits; if it returns not 0, the call gives up.
 using LockstepMpiWaiting = int (*)(void* context);
 
-/// All functions return null, or why not; kGivenUp where `waiting` said so. One thread calls them.
+/// All functions return null, or the reason why they failed; kGivenUp if `waiting` returned not 0. One thread
+/// calls them.
 struct LockstepMpi {
   std::uint64_t version;  // of this interface
   const char* (*start)(int* rank, int* size);
   /// `all`: of `bytes` times the number of ranks.
   const char* (*all_gather)(const void* mine, std::size_t bytes, void* all, LockstepMpiWaiting waiting,
                             void* context);
-  /// By rank; of no bytes: nothing is sent.
-  const char* (*letters)(const char* const* out, const std::size_t* out_bytes, char* const* in,
-                         const std::size_t* in_bytes, LockstepMpiWaiting waiting, void* context);
+  /// By rank; messages without bytes are not sent.
+  const char* (*messages)(const char* const* out, const std::size_t* out_bytes, char* const* in,
+                          const std::size_t* in_bytes, LockstepMpiWaiting waiting, void* context);
   const char* (*finish)();
   /// Ends all ranks.
   void (*abandon)(int code);
-  const char* given_up;  // what a call returns that was given up
+  const char* given_up;  // returned by a call that has given up
 };
 
 /// The module's one symbol.

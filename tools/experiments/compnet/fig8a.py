@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fig. 8a: latency of a get by size, one work-group; and how much of the small ones' ratio hangs on what the paper does not say:
+"""Fig. 8a: latency of a get by size, one work-group; and how far the ratio of the small ones depends on what the paper does not say:
 the way between GPU and host over PCIe, and how many reads fetch an entry."""
 import lab
 

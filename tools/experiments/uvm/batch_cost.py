@@ -55,7 +55,7 @@ def main(lab_):
         measured.append((mean_faults, median))
         table.append([f"T4, {low} to {high} faults" if high > low else f"T4, {low} fault" + ("s" if low > 1 else ""), len(check),
                       f"{model:.0f}", f"{median:.0f}", f"{100 * (statistics.mean(model / r.us for r in check) - 1):+.0f} %"])
-    # Titan V, SGEMM without prefetching: 40 us + 1.24 us a KiB up to 780 KiB in 45 blocks (uvm-eval, SC'21, read off a plot).
+    # Titan V, SGEMM without prefetching: 40 us + 1.24 us per KiB up to 780 KiB in 45 blocks (uvm-eval, SC'21, read off a plot).
     for name, blocks, kib, us in (("Titan V, 4 KiB faults, 780 KiB in 45 blocks", 45, 780, 40 + 1.24 * 780),
                                   ("Titan V, prefetching, 1 MiB in a block", 1, 1024, 200),
                                   ("Titan V, prefetching, 8 MiB in 4 blocks", 4, 8192, 1000)):

@@ -43,7 +43,7 @@ PUBLIC = {
     "srad": ("srad", ["1024", "1024", "0", "127", "0", "127", "0.5", "4"], 4.0),
 }
 
-# Draws: nw and bfs of PUBLIC hang on what no publication says. Their time is the median of runs that differ in that alone.
+# Draws: nw and bfs of PUBLIC depend on what no publication says. Their time is the median of runs that differ in that alone.
 LATENCIES = range(116, 125)  # nw: of the L2, cycles; UVMSmart's in the middle
 GRAPHS = [f"graph256k_{seed}.txt" for seed in range(9)]  # bfs: of the published generator and size
 

@@ -1,4 +1,4 @@
-// Looks of warps that wait for signals, which a slice keeps until their word has had them.
+// Polls of warps that wait for signals, which a slice keeps until their word has had them.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@ namespace lockstep::mem {
 /// fail is parked here, and the warp sends no further ones. When the word has had its signals, the parked
 /// poll is served at the edge at which the first successful poll would have been served: waiting costs no
 /// simulation time, and the number of elided polls is known. Times are edges of the slice's clock.
-class ParkedLooks {
+class ParkedPolls {
  public:
-  /// A look whose turn has come, and the number of those before it that were not sent.
+  /// A poll whose turn has come, and the number of those before it that were not sent.
   struct Due {
-    icnt::Request look;
+    icnt::Request poll;
     bool far = false;
     std::uint64_t elided = 0;
   };
 
-  /// `core_khz`, `khz`: of the clock in which looks say their rate, and of the slice's.
-  ParkedLooks(std::uint64_t core_khz, std::uint64_t khz) : core_khz_(core_khz), khz_(khz) {}
+  /// `core_khz`, `khz`: of the clock in which polls say their rate, and of the slice's.
+  ParkedPolls(std::uint64_t core_khz, std::uint64_t khz) : core_khz_(core_khz), khz_(khz) {}
 
   /// The most that are parked for the other half, where each occupies an entry.
   static constexpr std::uint32_t kMaxFar = 128;
-  [[nodiscard]] bool takes(const icnt::Request& look, bool far) const {
-    return look.may_park() && (!far || far_ < kMaxFar);
+  [[nodiscard]] bool takes(const icnt::Request& poll, bool far) const {
+    return poll.may_park() && (!far || far_ < kMaxFar);
   }
   /// Precondition: takes(). `set`: of its line.
-  void park(const icnt::Request& look, bool far, std::uint32_t set, Cycle now);
+  void park(const icnt::Request& poll, bool far, std::uint32_t set, Cycle now);
   /// Words of the line have had signals at edge `now`.
   void signalled(Address line, const SignalCounts& signals, Cycle now);
 
-  [[nodiscard]] bool empty() const { return looks_.empty(); }
+  [[nodiscard]] bool empty() const { return polls_.empty(); }
   /// Edge from which front() may be served; kNever.
   [[nodiscard]] Cycle due() const { return due_; }
   [[nodiscard]] Due front() const;
@@ -46,18 +46,18 @@ class ParkedLooks {
   /// f(line) for those of the set.
   template <class F>
   void each_line(std::uint32_t set, F&& f) const {
-    for (const Parked& parked : looks_)
-      if (parked.set == set) f(parked.look.line);
+    for (const Parked& parked : polls_)
+      if (parked.set == set) f(parked.poll.line);
   }
-  /// f(look, since) for all.
+  /// f(poll, since) for all.
   template <class F>
   void each(F&& f) const {
-    for (const Parked& parked : looks_) f(parked.look, parked.since);
+    for (const Parked& parked : polls_) f(parked.poll, parked.since);
   }
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(core_khz_), a.given(khz_), looks_, far_, due_, first_);
+    a.members(*this, a.given(core_khz_), a.given(khz_), polls_, far_, due_, first_);
   }
 
  private:
@@ -66,13 +66,13 @@ class ParkedLooks {
     bool far = false;
     Cycle since = 0, due = kNever;
     std::uint64_t elided = 0;
-    icnt::Request look;
+    icnt::Request poll;
   };
   void time(Parked& parked, Cycle now) const;
   void find_due();
 
   std::uint64_t core_khz_, khz_;
-  std::vector<Parked> looks_;  // in the order in which they came
+  std::vector<Parked> polls_;  // in the order in which they came
   std::uint32_t far_ = 0;
   Cycle due_ = kNever;
   std::uint32_t first_ = 0;  // whose that is
