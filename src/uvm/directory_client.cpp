@@ -166,7 +166,7 @@ std::uint16_t DirectoryClient::device_of(TreeIndex tree, unsigned page) const {
 
 void DirectoryClient::step(Cycle now) {
   for (Revocation& r : revocations_) {
-    if (r.answered || r.due > now) continue;
+    if (r.replied || r.due > now) continue;
     take(r, now);
     r.taken = true;
     if (!is_done(r)) continue;
