@@ -299,6 +299,7 @@ TEST_CASE("network: the programs of examples/shmem find their results right", "[
       {"jacobi", {"1", "3"}},
       {"allreduce_rings", {"2", "3", "8"}},
       {"all_to_all", {"1", "2", "5"}},
+      {"message_rate", {"2"}},
       {"ping_pong", {"2"}},
       {"streaming", {"2"}},
   };

@@ -9,10 +9,10 @@ DESIGNS = {**{d: n for d, n in lab.NAMES.items() if d != "direct"}, **lab.HOSTS}
 FORMS = {"inter_kernel": "inter", "cpu": "cpu"}
 
 
-def run(lab_, design, nodes):
-    """us of the all-reduce, J, GB/s on the busiest of the NICs' wires."""
-    chunk = MEGABYTES * (1 << 20) // 4 // RINGS // nodes
-    result = lab_.run(design, "allreduce_rings", [chunk, RINGS, FORMS.get(design, "intra")], pes=nodes)
+def run(lab_, design, nodes, size=MEGABYTES << 20, rings=RINGS):
+    """us of the all-reduce of `size` bytes, J, GB/s on the busiest of the NICs' wires."""
+    chunk = size // 4 // rings // nodes
+    result = lab_.run(design, "allreduce_rings", [chunk, rings, FORMS.get(design, "intra")], pes=nodes)
     us = between_copies(result.stats) if design in lab.HOSTS else result.us
     wires = [link["data_bytes"] for link in result.stats["system"]["links"] if link["to"] == "net"]
     return us, result.energy, max(wires) / us / 1e3

@@ -6,9 +6,11 @@ GROUPS = [1, 4, 16, 64, 256]
 DESIGNS = ("dgpu_host", "dgpu", "compnet", "apu")
 
 
-def service(lab_, design, groups):
+def service(lab_, design, groups, threads=1, **changes):
+    """us that a work-group waits, the mean."""
     few, many = (10, 60) if groups <= 16 else (4, 12)
-    return lab_.each(design, "queue_service", lambda n: [groups, n], few, many, pes=1, host_threads__threads=1, command_processor__cores=1)
+    return lab_.each(design, "queue_service", lambda n: [groups, n], few, many, pes=1, host_threads__threads=threads,
+                     command_processor__cores=min(threads, 16), **changes)
 
 
 def main(lab_):
