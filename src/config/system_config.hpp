@@ -28,7 +28,8 @@ struct LinkKind {
   // Receive buffer of a link for each class of messages, in each direction; 0: never makes a sender wait. No
   // vendor publishes sizes.
   std::uint32_t request_credit_bytes = 0, reply_credit_bytes = 0;
-  std::uint32_t model = 0;  // of a message's cost on the wire: index into link_models()
+  std::uint32_t ordered_replies = 0;  // 1: replies with data do not pass writes (link::WireSpec)
+  std::uint32_t model = 0;            // of a message's cost on the wire: index into link_models()
 };
 
 /// The size in bytes of the longest message on this kind of link.

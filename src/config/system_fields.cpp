@@ -31,6 +31,7 @@ const std::vector<LinkField>& link_fields() {
       link_number<&LinkKind::flit_bytes>("flit_bytes", M::kBytes, 1, 256, true),
       link_number<&LinkKind::request_credit_bytes>("request_credit_bytes", M::kBytes, 0, 1 << 30, true),
       link_number<&LinkKind::reply_credit_bytes>("reply_credit_bytes", M::kBytes, 0, 1 << 30, true),
+      link_number<&LinkKind::ordered_replies>("ordered_replies", M::kNone, 0, 1, true),
   };
   return fields;
 }

@@ -83,7 +83,8 @@ std::vector<link::Wire> Links::wires(std::uint32_t node, unsigned queues) {
                                       clock_khz(way.to),
                                       {std::uint64_t{kind.request_credit_bytes} * edge.count,
                                        std::uint64_t{kind.reply_credit_bytes} * edge.count},
-                                      &logs_[w]});
+                                      &logs_[w],
+                                      kind.ordered_replies != 0 && node < system_.endpoints()});
   }
   return found;
 }

@@ -19,12 +19,19 @@ Wire::Wire(Network& network, std::uint32_t source, std::uint32_t destination, un
       queues_(queues),
       last_(queues - 1),
       bounded_(spec.credit_bytes[0] > 0 || spec.credit_bytes[1] > 0),
-      credits_{Credits(spec.credit_bytes[0]), Credits(spec.credit_bytes[1])} {}
+      credits_{Credits(spec.credit_bytes[0]), Credits(spec.credit_bytes[1])},
+      ordered_(spec.ordered_replies) {}
 
-/// Precondition: something waits.
+void Wire::note_order(const Message& message) {
+  if (is_posted_write(message)) ++writes_pushed_;
+  if (is_ordered_reply(message)) writes_before_.push(writes_pushed_);
+}
+
+/// Precondition: something waits. A queue whose first message waits for a write is not the only one: that
+/// write is in another.
 unsigned Wire::pick() {
   do last_ = last_ + 1 == queues_.size() ? 0 : last_ + 1;
-  while (queues_[last_].empty());
+  while (queues_[last_].empty() || passes_write(last_));
   return last_;
 }
 
@@ -33,7 +40,7 @@ unsigned Wire::pick_with_credits() {
   unsigned queue = last_;
   for (std::size_t tried = 0; tried < queues_.size(); ++tried) {
     queue = queue + 1 == queues_.size() ? 0 : queue + 1;
-    if (queues_[queue].empty()) continue;
+    if (queues_[queue].empty() || passes_write(queue)) continue;
     const Message& message = queues_[queue].front();
     const std::size_t traffic = traffic_of(message);
     unsigned& held = held_[traffic];
@@ -85,6 +92,8 @@ void Wire::send(Cycle now, std::uint64_t first, unsigned queue) {
   const bool data = message.is_reply ? icnt::reply_carries_data(message.access.kind)
                                      : icnt::carries_data(message.access.kind);
   if (data) counters_.data_bytes += bit_count(message.access.sectors) * kSectorBytes;
+  if (ordered_ && is_posted_write(message)) ++writes_sent_;
+  if (ordered_ && is_ordered_reply(message)) writes_before_.pop();
   queues_[queue].pop();
   --waiting_;
 }

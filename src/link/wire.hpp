@@ -29,6 +29,9 @@ struct WireSpec {
   std::uint64_t sender_khz = 1, receiver_khz = 1;  // their clocks
   std::array<std::uint64_t, kTraffics> credit_bytes{};  // by class: receive buffer; 0: always enough
   TrafficLog* log = nullptr;                            // of what it sends; may be null
+  /// PCI Express: a reply with data does not pass a write that was pushed before it, in whatever queue. Not
+  /// for a switch, each of whose queues has all of a sender in order.
+  bool ordered_replies = false;
 };
 
 /// Bytes of the messages follow each other without a gap while there are any: a byte takes
@@ -52,6 +55,7 @@ class Wire {
        const WireSpec& spec);
 
   void push(unsigned queue, const Message& message) {
+    if (ordered_) note_order(message);
     queues_[queue].push(message);
     ++waiting_;
     pushed_ = true;
@@ -70,12 +74,24 @@ class Wire {
     a.members(*this, a.given(network_), a.given(log_), a.given(source_), a.given(destination_),
               a.given(cycle_to_byte_), a.given(byte_to_cycle_), a.given(to_receiver_), a.given(latency_),
               queues_, waiting_, last_, free_, a.given(bounded_), credits_, held_, stalled_, stalled_from_,
-              pushed_, counters_);
+              pushed_, a.given(ordered_), writes_pushed_, writes_sent_, writes_before_, counters_);
   }
 
  private:
   static constexpr unsigned kNone = ~0u;
   [[nodiscard]] unsigned pick();
+  void note_order(const Message& message);
+  /// Whether the first message of the queue would pass a write that it may not.
+  [[nodiscard]] bool passes_write(unsigned queue) const {
+    return ordered_ && is_ordered_reply(queues_[queue].front()) && writes_before_.front() > writes_sent_;
+  }
+  [[nodiscard]] static bool is_ordered_reply(const Message& message) {
+    return message.is_reply && icnt::reply_carries_data(message.access.kind);
+  }
+  [[nodiscard]] static bool is_posted_write(const Message& message) {
+    return !message.is_reply &&
+           (icnt::is_store(message.access.kind) || message.access.kind == icnt::AccessKind::kReduction);
+  }
   [[nodiscard]] unsigned pick_with_credits();
   void send(Cycle now, std::uint64_t first, unsigned queue);
   void count_stalls(Cycle now);
@@ -95,6 +111,9 @@ class Wire {
   std::array<bool, kTraffics> stalled_{};               // since stalled_from_
   Cycle stalled_from_ = 0;
   bool pushed_ = false;  // after the last tick
+  bool ordered_;
+  std::uint64_t writes_pushed_ = 0, writes_sent_ = 0;
+  Ring<std::uint64_t> writes_before_;  // of each reply with data that waits: writes_pushed_ when it came
   Counters counters_;
 };
 

@@ -158,6 +158,14 @@ TEST_CASE("A device's file is looked for beside the system's") {
   CHECK((s.devices[1].gpu.name == "mine" && s.devices[1].l1.hit_latency == 41));
 }
 
+TEST_CASE("PCI Express orders replies, other kinds of links do not") {
+  for (const Product& product : systems())
+    for (const LinkKind& kind : resolve_system(std::string(product.name)).kinds) {
+      INFO(product.name << " " << kind.name);
+      CHECK((kind.ordered_replies == 1) == kind.name.starts_with("pcie"));
+    }
+}
+
 TEST_CASE("A system's text reads back as the same system") {
   for (const Product& product : systems()) {
     const SystemConfig s = resolve_system(std::string(product.name));
@@ -188,6 +196,7 @@ TEST_CASE("What is wrong in a system's file is said with its line") {
       "[wire] request_credit_bytes = 143 B; expected 0, for enough, or at least 144 B, the largest message");
   fails(system + kLink + "reply_credit_bytes = 1\n", "[wire] reply_credit_bytes = 1 B; expected 0");
   fails(system + kLink + "reply_credit_bytes = many\n", "reply_credit_bytes = 'many'");
+  fails(system + kLink + "ordered_replies = 2\n", "ordered_replies = 2");
   fails(system + kLink + "[edges]\ngpu0.gpu2 = wire\n", "'gpu2' is not a node; expected gpu0 to gpu1");
   fails(system + kLink + "[edges]\ngpu0.gpu1 = rope\n", "'rope' is not a kind of link");
   fails(system + kLink + "[edges]\ngpu0.gpu0 = wire\n", "a link from a node to itself");
