@@ -44,14 +44,20 @@ class Arguments {
   int taken_ = 0;
 };
 
-/// Flags, width and precision of the conversion at `at`, with `*` replaced by its argument.
+/// Flags, width and precision of the conversion at `at`, with `*` replaced by its argument. A negative
+/// precision counts as none (C17, 7.21.6.1).
 std::string take_flags(std::string_view format, std::size_t& at, Arguments& arguments) {
   std::string spec = "%";
   for (; at < format.size() && kFlags.find(format[at]) != std::string_view::npos; ++at) {
-    if (format[at] == '*')
-      spec += std::to_string(static_cast<std::int32_t>(arguments.next(4)));
-    else
+    if (format[at] != '*') {
       spec += format[at];
+      continue;
+    }
+    const auto value = static_cast<std::int32_t>(arguments.next(4));
+    if (value < 0 && spec.back() == '.')
+      spec.pop_back();
+    else
+      spec += std::to_string(value);
   }
   return spec;
 }

@@ -109,8 +109,12 @@ std::vector<double> range_of(TableReader& range) {
   range.fail(fmt::format("expected at most {} values", kMaxValues));
 }
 
-/// Decimals as people write them: 0.3 and not 0.30000000000000004.
-std::string number_text(double value) { return fmt::format("{:.12g}", value); }
+/// Decimals as people write them, 0.3 and not 0.30000000000000004; whole numbers with all digits.
+std::string number_text(double value) {
+  constexpr double kWhole = 0x1p53;  // up to here all whole numbers are doubles
+  const bool is_whole = std::abs(value) <= kWhole && value == std::floor(value);
+  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.12g}", value);
+}
 
 void add_range(TableReader& table, const Target& target, const TomlValue& range, Axis& axis) {
   TableReader reader(range, table.file(), fmt::format("axis '{}': range", axis.name));

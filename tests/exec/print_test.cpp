@@ -1,5 +1,10 @@
 // vprintf.
+#include "exec/print.hpp"
+
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdio>
+#include <random>
 
 #include "tests/exec/support.hpp"
 
@@ -51,6 +56,105 @@ TEST_CASE("vprintf prints in order of CTA and thread") {
       "-3 3.0 18446744073709551615 hi A%\n-33 33.0 18446744073709551615 hi A%\n-35 35.0 18446744073709551615 "
       "hi A%\n";
   CHECK(text == one + one);
+}
+
+/// What the C library makes of one conversion with the values of its asterisks.
+template <class T>
+std::string printed_by_host(const std::string& spec, const std::vector<int>& asterisks, T value) {
+  std::vector<char> text(1000);
+  const auto print = [&](auto... values) {
+    return std::snprintf(text.data(), text.size(), spec.c_str(), values...);
+  };
+  const int length = asterisks.empty()       ? print(value)
+                     : asterisks.size() == 1 ? print(asterisks[0], value)
+                                             : print(asterisks[0], asterisks[1], value);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+struct Printed {
+  std::string text;
+  int taken = 0;
+};
+
+/// "%s" shows the text "word", wherever the argument points.
+Printed print_device(const std::string& format, const Arguments& arguments) {
+  Printed out;
+  const auto argument = [&](std::uint32_t at, std::uint32_t bytes) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, arguments.bytes().subspan(at, bytes).data(), bytes);
+    return value;
+  };
+  out.taken = format_device(
+      format, argument, [](Address) { return std::string("word"); }, out.text);
+  return out;
+}
+
+TEST_CASE("printf: random conversions are those of the C library") {
+  std::mt19937_64 random(1);
+  const auto pick = [&](const std::vector<const char*>& from) { return from[random() % from.size()]; };
+  for (int round = 0; round < 4000; ++round) {
+    std::string format, expected;
+    Arguments arguments;
+    int given = 0;
+    for (auto conversions = 1 + random() % 4; conversions > 0; --conversions) {
+      std::vector<int> asterisks;
+      const auto number = [&](int least) -> std::string {
+        const int value = least + static_cast<int>(random() % static_cast<unsigned>(30 - least));
+        if (random() % 2 != 0) return std::to_string(std::abs(value));
+        asterisks.push_back(value);
+        return "*";
+      };
+      const char letter = *pick({"d", "i", "o", "u", "x", "X", "c", "f", "e", "G", "g", "a", "s"});
+      std::string spec = "%";
+      for (const char flag : {'-', '+', ' ', '#', '0'})
+        if (random() % 5 == 0) spec += flag;
+      if (random() % 2 != 0) spec += number(-20);
+      if (random() % 2 != 0) spec += "." + (random() % 4 == 0 ? "" : number(-10));
+      for (const int value : asterisks) arguments.add(value);
+      given += static_cast<int>(asterisks.size()) + 1;
+      if (letter == 's') {
+        arguments.add(random());
+        expected += printed_by_host(spec += letter, asterisks, "word");
+      } else if (std::strchr("feGga", letter)) {
+        const double value =
+            std::ldexp(static_cast<double>(random()) - 0x1p63, -static_cast<int>(random() % 90));
+        arguments.add(value);
+        expected += printed_by_host(spec += letter, asterisks, value);
+      } else if (letter != 'c' && random() % 2 != 0) {
+        spec += pick({"l", "ll", "j", "z", "t"});
+        const auto value = static_cast<long long>(random() >> random() % 64);
+        arguments.add(value);
+        expected += printed_by_host(spec += letter, asterisks, value);
+      } else {
+        if (letter != 'c') spec += pick({"", "h", "hh"});
+        const auto value = letter == 'c' ? 'A' + static_cast<int>(random() % 26) : static_cast<int>(random());
+        arguments.add(value);
+        expected += printed_by_host(spec += letter, asterisks, value);
+      }
+      format += spec + "%% ";
+      expected += "% ";
+    }
+    INFO(format);
+    const Printed out = print_device(format, arguments);
+    REQUIRE(out.text == expected);
+    REQUIRE(out.taken == given);
+  }
+}
+
+TEST_CASE("printf: an asterisk's value below zero means the left, or no precision") {
+  CHECK(print_device("[%*d]", Arguments(-5, 7)).text == "[7    ]");
+  CHECK(print_device("[%.*f]", Arguments(-5, 0.5)).text == "[0.500000]");
+  CHECK(print_device("[%*.*f]", Arguments(6, 1, 0.5)).text == "[   0.5]");
+}
+
+TEST_CASE("printf: what is no conversion is copied, and takes no argument") {
+  for (const char* text : {"100%", "%", "%-", "%5", "%y", "%.3 ", "%ll", "%n", "a\tb"}) {
+    INFO(text);
+    const Printed out = print_device(text, Arguments());
+    CHECK(out.text == text);
+    CHECK(out.taken == 0);
+  }
+  CHECK(print_device("%%%d", Arguments(3)).text == "%3");
 }
 
 }  // namespace

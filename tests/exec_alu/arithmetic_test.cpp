@@ -1,6 +1,7 @@
 // Floating-point arithmetic against exact integers, in every format, rounding, .ftz, .sat and .relu.
 #include <catch2/catch.hpp>
 
+#include "exec/decode.hpp"
 #include "tests/exec_alu/exact.hpp"
 #include "tests/exec_alu/harness.hpp"
 
@@ -101,7 +102,57 @@ void check(const Case& c, const std::string& type, int elements = 1, int rounds 
   }
 }
 
+/// What min or max (PTX ISA 9.0, 9.7.4.11) chooses of two: the other one of a NaN, and -0 is below +0.
+Bits extreme(bool smaller, Bits a, Bits b, Format f) {
+  if (is_nan(a, f)) return is_nan(b, f) ? f.sign_bit() - 1 : b;
+  if (is_nan(b, f)) return a;
+  const int order = compare(decode(a, f), decode(b, f));
+  const bool a_first = order < 0 || (order == 0 && (a & f.sign_bit()) != 0);
+  return a_first == smaller ? a : b;
+}
+
+/// atom.OP.TYPE on `elements` values of the format in a word.
+void check_atomic(const std::string& op, const std::string& type, Format f, int elements, bool flush) {
+  const ptx::Instruction in = instruction("atom.global." + op + "." + type, "r,r,r");
+  const auto fn = exec::atomic_function(in.form, flush);
+  INFO(op << "." << type);
+  REQUIRE((fn && *fn));
+  std::mt19937_64 random(std::hash<std::string>()(op + type));
+  const int width = 1 + f.exponent_bits + f.mantissa_bits;
+  const Bits mask = f.sign_bit() * 2 - 1;
+  for (int round = 0; round < 6000; ++round) {
+    Bits old = 0, operand = 0, expected_word = 0;
+    for (int e = 0; e < elements; ++e) {
+      const Bits a = any_float(random, f.exponent_bits, f.mantissa_bits),
+                 b = any_float(random, f.exponent_bits, f.mantissa_bits);
+      const Case sum{"add", 2, f, kModes[0], flush};
+      const Bits result = op == "add" ? expected(sum, {a, b, 0}) : extreme(op == "min", a, b, f);
+      old |= a << (e * width);
+      operand |= b << (e * width);
+      expected_word |= (result & mask) << (e * width);
+    }
+    INFO(std::hex << old << " " << operand);
+    const Bits found = (*fn)(old, operand, 0);
+    if (f.exponent_bits == 11 && is_nan(expected_word, f)) {
+      REQUIRE(is_nan(found, f));  // which NaN is not defined
+    } else {
+      REQUIRE(found == expected_word);
+    }
+  }
+}
+
 }  // namespace
+
+TEST_CASE("Floating-point atomics do what the instructions of their names do", "[exec][float]") {
+  check_atomic("add", "f32", kF32, 1, false);
+  check_atomic("add", "f32", kF32, 1, true);
+  check_atomic("add", "f64", kF64, 1, false);
+  for (const std::string op : {"add", "min", "max"})
+    for (const int elements : {1, 2}) {
+      check_atomic(op, elements == 1 ? "f16" : "f16x2", kF16, elements, false);
+      check_atomic(op, elements == 1 ? "bf16" : "bf16x2", kBf16, elements, false);
+    }
+}
 
 TEST_CASE("f32 and f64 in every rounding, with .ftz and .sat", "[exec][float]") {
   for (const Operation& op : kAll)

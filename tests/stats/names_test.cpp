@@ -1,7 +1,9 @@
 // Expected texts are those of binutils' c++filt, without result type and parameters.
 #include "stats/names.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <random>
 #include <set>
 
 #include "stats/demangle.hpp"
@@ -113,6 +115,35 @@ TEST_CASE("overloads show parameters, and names that read the same are numbered"
   CHECK(kernel_labels(scopes, 10) == std::vector<std::string>{"a::copy", "b::copy"});
   const std::vector<std::string> same = {"copy\x01", "copy\x02", "copy\x03"};
   CHECK(kernel_labels(same, 30) == std::vector<std::string>{"copy?", "copy?#2", "copy?#3"});
+  const std::vector<std::string> taken = {"copy\x01", "copy\x02", "copy?#2"};
+  CHECK(kernel_labels(taken, 30) == std::vector<std::string>{"copy?", "copy?#3", "copy?#2"});
+}
+
+/// From few letters, so that most begin and end alike.
+TEST_CASE("labels of any names fit, are all different, and do not depend on the names' order") {
+  std::mt19937 random(3);
+  const std::string pieces[] = {"a", "b",        "::",      "<", ">",  "(",    ")",    ",",
+                                "*", "operator", "Kernel<", "~", "#2", "\x01", "\x02", " "};
+  for (int round = 0; round < 400; ++round) {
+    std::set<std::string> made;
+    for (auto count = 1 + random() % 12; made.size() < count;) {
+      std::string name;
+      for (auto n = random() % (round % 2 == 0 ? 40 : 4); n > 0; --n)
+        name += pieces[random() % std::size(pieces)];
+      made.insert(name);
+    }
+    const std::vector<std::string> names(made.begin(), made.end()), reversed(made.rbegin(), made.rend());
+    const std::size_t width = 8 + random() % 30;
+    const auto labels = kernel_labels(names, width);
+    REQUIRE(labels.size() == names.size());
+    CAPTURE(width, names, labels);
+    REQUIRE(std::set<std::string>(labels.begin(), labels.end()).size() == names.size());
+    for (const std::string& label : labels) REQUIRE(label.size() <= width);
+    auto again = kernel_labels(reversed, width);
+    const bool numbered = std::ranges::any_of(labels, [](const auto& l) { return l.find('#') != l.npos; });
+    std::ranges::reverse(again);
+    if (!numbered) REQUIRE(again == labels);
+  }
 }
 
 TEST_CASE("names that the demangler refuses keep their template arguments mangled") {

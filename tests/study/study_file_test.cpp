@@ -79,6 +79,11 @@ TEST_CASE("ranges have both ends, in decimals as people write them") {
   CHECK(labels(axis("from = 0.1, to = 0.5, step = 0.1")) == Texts{"0.1", "0.2", "0.3", "0.4", "0.5"});
   CHECK(labels(axis("from = 32, to = 256, factor = 2")) == Texts{"32", "64", "128", "256"});
   CHECK(labels(axis("from = 7, to = 7, step = 1")) == Texts{"7"});
+  // Whole numbers have all their digits: 2^40 to 2^42, and neighbours of 13 digits.
+  CHECK(labels(axis("from = 1099511627776, to = 4398046511104, factor = 2")) ==
+        Texts{"1099511627776", "2199023255552", "4398046511104"});
+  CHECK(labels(axis("from = 1234567890123, to = 1234567890125, step = 1")) ==
+        Texts{"1234567890123", "1234567890124", "1234567890125"});
   const Axis units = axis("from = 32, to = 64, factor = 2, unit = \"KiB\"");
   CHECK(units.points[1].settings.set[0] == std::pair<std::string, std::string>("l1.bytes", "64 KiB"));
   CHECK(units.points[1].numeric);

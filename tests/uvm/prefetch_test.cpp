@@ -149,5 +149,90 @@ TEST_CASE("after a decision of the tree prefetcher no node is more than half ful
     }
 }
 
+/// The rule in the words of Ganguly et al., "Interplay between hardware prefetcher and page eviction policy
+/// in CPU-GPU unified virtual memory" (ISCA 2019), level by level from the leaves: a node of which more than
+/// half is valid or about to be gets all of its leaves that have nothing.
+PageSet tree_by_levels(unsigned pages, const PageSet& counted, const PageSet& faults) {
+  std::vector<unsigned> leaves(pages / kPagesPerLeaf);
+  PageSet list;
+  for (unsigned leaf = 0; leaf < leaves.size(); ++leaf) {
+    leaves[leaf] = counted.in_leaf(leaf);
+    if (faults.in_leaf(leaf) == 0) continue;
+    leaves[leaf] = kPagesPerLeaf;
+    list |= PageSet::leaf(leaf);
+  }
+  for (unsigned width = 2; width <= leaves.size(); width *= 2)
+    for (unsigned first = 0; first < leaves.size(); first += width) {
+      unsigned valid = 0;
+      for (unsigned leaf = first; leaf < first + width; ++leaf) valid += leaves[leaf];
+      if (2 * valid <= width * kPagesPerLeaf) continue;
+      for (unsigned leaf = first; leaf < first + width; ++leaf) {
+        if (leaves[leaf] != 0) continue;
+        leaves[leaf] = kPagesPerLeaf;
+        list |= PageSet::leaf(leaf);
+      }
+    }
+  return list;
+}
+
+/// The driver's rule by counting pages: for each fault the largest of the aligned ranges around it that are
+/// fuller than the threshold.
+PageSet driver_by_counting(const Tree& tree, const PageSet& faults, unsigned threshold) {
+  PageSet leaves, list;
+  for (unsigned page = 0; page < tree.pages; ++page)
+    if (faults.contains(page)) leaves |= PageSet::leaf(page / kPagesPerLeaf);
+  list = leaves;
+  for (unsigned page = 0; page < tree.pages; ++page) {
+    if (!faults.contains(page)) continue;
+    unsigned best = 0;
+    for (unsigned size = 2 * kPagesPerLeaf; size <= tree.pages; size *= 2) {
+      unsigned full = 0;
+      for (unsigned p = page - page % size; p < page - page % size + size; ++p)
+        full += tree.resident.contains(p) || tree.incoming.contains(p) || leaves.contains(p);
+      if (full * 100 > threshold * size) best = size;
+    }
+    for (unsigned p = 0; p < best; ++p) list.insert(page - page % best + p);
+  }
+  return list;
+}
+
+/// Pages of whole leaves, and some alone.
+PageSet random_pages(std::mt19937& random, unsigned pages) {
+  PageSet set;
+  for (unsigned leaf = 0; leaf < pages / kPagesPerLeaf; ++leaf)
+    if (random() % 3 == 0) set |= PageSet::leaf(leaf);
+  for (auto n = random() % 20; n > 0; --n) set.insert(static_cast<unsigned>(random() % pages));
+  return set;
+}
+
+TEST_CASE(
+    "prefetchers: lists of the tree's and the driver's rule in random trees, by second implementations") {
+  std::mt19937 random(9);
+  unsigned along = 0;
+  for (int round = 0; round < 1500; ++round) {
+    const unsigned pages = kPagesPerLeaf << random() % 6;
+    OneTree t(pages);
+    t.it().resident = random_pages(random, pages);
+    t.it().incoming = random_pages(random, pages) - t.it().resident;
+    t.it().counted = t.it().resident | t.it().incoming;
+    PageSet faults;
+    for (auto n = 1 + random() % 3; n > 0; --n) faults.insert(static_cast<unsigned>(random() % pages));
+    faults -= t.it().counted;
+    if (faults.empty()) continue;
+    PrefetchContext context{t.random};
+    context.threshold_percent = static_cast<unsigned>(random() % 101);
+    std::vector<PageSet> tree_lists, driver_lists;
+    kTreePrefetch.choose(t.it(), faults, context, tree_lists);
+    kDriverPrefetch.choose(t.it(), faults, context, driver_lists);
+    REQUIRE(tree_lists.size() == 1);
+    REQUIRE(driver_lists.size() == 1);
+    const PageSet expected = tree_by_levels(pages, t.it().counted, faults);
+    REQUIRE(tree_lists[0] == expected);
+    REQUIRE(driver_lists[0] == driver_by_counting(t.it(), faults, context.threshold_percent));
+    along += expected.count() > faults.count() * kPagesPerLeaf;
+  }
+  CHECK(along > 100);
+}
+
 }  // namespace
 }  // namespace lockstep::uvm
