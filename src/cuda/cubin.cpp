@@ -51,6 +51,14 @@ class Cubin {
     return found;
   }
 
+  /// The architecture that it is for, as a number like 80: in the second byte of the flags since CUDA 13's
+  /// ABI version 8, in the first before that (measured on ptxas 13.0 for sm_80 to sm_100; LLVM's ELF.h).
+  std::uint32_t architecture() const {
+    constexpr std::uint8_t kLaterAbi = 8;
+    const auto flags = in_.at<std::uint32_t>(0x30);
+    return (in_.at<std::uint8_t>(8) >= kLaterAbi ? flags >> 8 : flags) & 0xff;
+  }
+
  private:
   void check_header() const {
     (void)in_.range(0, kHeaderBytes);
@@ -154,6 +162,18 @@ class Cubin {
 
 std::map<std::string, CubinKernel> read_cubin(std::span<const std::byte> cubin, const std::string& name) {
   return Cubin(cubin, name).kernels();
+}
+
+std::string describe_cubin(std::span<const std::byte> cubin, const std::string& name) {
+  constexpr std::size_t kNamed = 4;
+  const Cubin file(cubin, name);
+  std::string text = fmt::format("a cubin for sm_{}", file.architecture());
+  std::size_t named = 0;
+  for (const auto& [kernel, resources] : file.kernels()) {
+    text += named == kNamed ? ", ..." : named == 0 ? ", kernels " + kernel : ", " + kernel;
+    if (named++ == kNamed) break;
+  }
+  return text;
 }
 
 }  // namespace lockstep::cuda

@@ -26,4 +26,7 @@ struct CubinKernel {
 [[nodiscard]] std::map<std::string, CubinKernel> read_cubin(std::span<const std::byte> cubin,
                                                             const std::string& name);
 
+/// Of messages: "a cubin for sm_80, kernels one, two". At most four kernels by name. Errors as read_cubin().
+[[nodiscard]] std::string describe_cubin(std::span<const std::byte> cubin, const std::string& name);
+
 }  // namespace lockstep::cuda

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 
+#include "cuda/cubin.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/fatbin.hpp"
 #include "cuda/jit_log.hpp"
@@ -40,12 +41,25 @@ std::span<const std::byte> whole_fatbin(const void* image) {
   return loaded_fatbin(image);
 }
 
+/// An image that holds machine code alone, as compilers at run time make it unless they are told not to.
+[[noreturn]] void refuse_machine_code(const void* image) {
+  std::string what = "a cubin";
+  try {
+    what = describe_cubin({static_cast<const std::byte*>(image), readable_bytes(image)}, "module");
+  } catch (const UserError&) {  // it is refused anyway
+  }
+  throw ApiError(Status::kErrorNoKernelImageForDevice,
+                 what +
+                     ": machine code alone, and PTX is needed. Have the compiler hand over PTX: "
+                     "CUPY_COMPILE_WITH_PTX=1 (CuPy), NUMBA_CUDA_ENABLE_PYNVJITLINK=0 (numba), "
+                     "TRITON_PTXAS_PATH=PROGRAM (Triton); see docs/packaging.md, \"Compilers at run time\"");
+}
+
 std::unique_ptr<Module> module_from(Runtime& rt, const void* image) {
   require(image != nullptr);
   if (const auto linker = linkers.find(image); linker != linkers.end())
     return std::make_unique<Module>("linked", linker->second->texts, rt.memory);
-  if (begins_with(image, kElfMagic))
-    throw ApiError(Status::kErrorNoKernelImageForDevice, "a module holds machine code; PTX is needed");
+  if (begins_with(image, kElfMagic)) refuse_machine_code(image);
   if (begins_with(image, kFatbinMagic) || begins_with(image, kWrapperMagic))
     return std::make_unique<Module>("module", std::vector{whole_fatbin(image)}, rt.settings.gpu.gpu.arch,
                                     rt.memory);

@@ -111,6 +111,16 @@ TEST_CASE("a cubin says what ptxas gave its kernels") {
   CHECK(k.code_bytes == 0x180);
 }
 
+TEST_CASE("messages say for which architecture a cubin is, and its kernels") {
+  Bytes file = cubin();
+  put<std::uint32_t>(file, 0x30, 0x6005004);  // flags as of ptxas 13.0 -arch=sm_80
+  put<std::uint8_t>(file, 8, 8);
+  CHECK(describe_cubin(file, "test") == "a cubin for sm_80, kernels kernel");
+  put<std::uint32_t>(file, 0x30, 0x500556);  // as of CUDA 12 for sm_86: LLVM's ELF.h, EF_CUDA_SM86 is 0x56
+  put<std::uint8_t>(file, 8, 7);
+  CHECK(describe_cubin(file, "test") == "a cubin for sm_86, kernels kernel");
+}
+
 TEST_CASE("a cubin that ends too early, or whose bytes are wrong, is one clear error") {
   const Bytes whole = cubin();
   for (std::size_t size = 0; size < whole.size(); ++size)

@@ -345,6 +345,7 @@ int main(int argc, char** argv) {
   check(cuCtxGetDevice(&device) == 201, "no context");
   check(cuCtxCreate_v2(&context, 0, 0) == 0 && cuCtxGetDevice(&device) == 0 && device == 0, "context");
   check(cuModuleLoadDataEx(&module, "no PTX at all", 0, nullptr, nullptr) == 218, "text that is no PTX");
+  check(cuModuleLoadDataEx(&module, "\177ELF", 0, nullptr, nullptr) == 209, "machine code");
   check(cuModuleLoadDataEx(&module, text.c_str(), 0, nullptr, nullptr) == 0, "module");
   check(cuModuleGetFunction(&entry, module, "nowhere") == 500, "a kernel that is not there");
   const char* word = nullptr;
