@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "exec/alu_direct.hpp"
 #include "exec/alu_float.hpp"
 #include "exec/alu_form.hpp"
 
@@ -60,17 +59,6 @@ template <class View, Post kPost>
 struct Sqrt {
   static auto apply(View a) { return finish<View, kPost>(std::sqrt(a.value), a); }
 };
-
-}  // namespace
-LOCKSTEP_DIRECT(DirectAddF32, Add<F32, Post::kNone>)
-LOCKSTEP_DIRECT(DirectAddF64, Add<F64, Post::kNone>)
-LOCKSTEP_DIRECT(DirectSubF32, Sub<F32, Post::kNone>)
-LOCKSTEP_DIRECT(DirectSubF64, Sub<F64, Post::kNone>)
-LOCKSTEP_DIRECT(DirectMulF32, Mul<F32, Post::kNone>)
-LOCKSTEP_DIRECT(DirectMulF64, Mul<F64, Post::kNone>)
-LOCKSTEP_DIRECT(DirectFmaF32, Fma<F32, Post::kNone>)
-LOCKSTEP_DIRECT(DirectFmaF64, Fma<F64, Post::kNone>)
-namespace {
 
 /// What a form has besides opcode, type and rounding.
 enum Flag : unsigned { kFtz = 16, kSat = 32, kRelu = 64 };

@@ -1,7 +1,6 @@
 // Bits ("PTX ISA 9.0", 9.7.1 and 9.7.8): logic, shifts, fields, counting, permutation, small dot products.
 #include <algorithm>
 
-#include "exec/alu_direct.hpp"
 #include "exec/alu_families.hpp"
 #include "exec/alu_form.hpp"
 
@@ -227,12 +226,6 @@ struct Row {
   ByInteger kernels;
   Kernel predicate = {};
 };
-
-}  // namespace
-LOCKSTEP_DIRECT(DirectAnd32, And<u32>)
-LOCKSTEP_DIRECT(DirectOr32, Or<u32>)
-LOCKSTEP_DIRECT(DirectXor32, Xor<u32>)
-namespace {
 
 template <template <class> class Op>
 constexpr ByInteger unsigned_all() {

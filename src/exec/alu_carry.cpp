@@ -55,7 +55,7 @@ void mad_lanes(const LaneArgs& args, u64 flags) {
 
 template <auto F>
 constexpr Kernel scalar(int sources) {
-  return any_width(F, 1, sources);
+  return {F, F, 1, sources};
 }
 template <bool kSubtract>
 constexpr ByInteger add_kernels() {

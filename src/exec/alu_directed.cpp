@@ -28,11 +28,11 @@ constexpr u64 constant(std::size_t table, std::size_t row, Direction to) {
 
 /// The loop of that row. It is called through a pointer and its operands lie in memory, so that no arithmetic
 /// can leave the scope.
-template <LaneFn Kernel::*kFn>
+template <bool kWide>
 void rounded(const LaneArgs& args, u64 immediate) {
   const Kernel& kernel = kRoundedTables[immediate >> 8][immediate >> 2 & 63].kernel;
   const RoundingScope scope(kModes[immediate & 3]);
-  (kernel.*kFn)(args, 0);
+  (kWide ? kernel.wide : kernel.base)(args, 0);
 }
 
 }  // namespace
@@ -42,8 +42,7 @@ LaneOp select_directed(const Form& form, Direction to, unsigned flags) {
     for (std::size_t row = 0; row < kRoundedTables[table].size(); ++row) {
       const Row& r = kRoundedTables[table][row];
       if (r.op == form.opcode() && r.type == form.type() && r.flags == flags)
-        return form.use({&rounded<&Kernel::base>, &rounded<&Kernel::wide>, &rounded<&Kernel::widest>,
-                         r.kernel.destinations, r.kernel.sources},
+        return form.use({&rounded<false>, &rounded<true>, r.kernel.destinations, r.kernel.sources},
                         constant(table, row, to));
     }
   form.fail("rounds to nearest only, or is not a floating-point form");

@@ -30,25 +30,18 @@ FormError::FormError(const ptx::Instruction& instruction, const std::string& why
 
 namespace lockstep::exec::alu {
 
-namespace {
-
-LaneWidth host_width() {
+bool has_wide_lanes() {
 #if defined(__x86_64__)
-  const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                    __builtin_cpu_supports("popcnt");
-  const bool widest = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  return !wide ? LaneWidth::kBase : widest ? LaneWidth::kWidest : LaneWidth::kWide;
+  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                           __builtin_cpu_supports("popcnt");
+  return wide;
 #else
-  return LaneWidth::kBase;
+  return false;
 #endif
 }
 
-LaneWidth& width_in_use() {
-  static LaneWidth width = host_width();
-  return width;
-}
+namespace {
 
 bool is_group(const Operand& operand) {
   return operand.kind == OperandKind::kVector || operand.kind == OperandKind::kPair;
@@ -56,12 +49,8 @@ bool is_group(const Operand& operand) {
 
 }  // namespace
 
-LaneWidth lane_width() { return width_in_use(); }
-void limit_lane_width(LaneWidth most) { width_in_use() = std::min(most, host_width()); }
-
 LaneOp Kernel::op(u64 immediate) const {
-  const LaneFn fns[] = {base, wide, widest};
-  return {fns[static_cast<unsigned>(lane_width())], immediate, destinations, sources};
+  return {has_wide_lanes() ? wide : base, immediate, destinations, sources};
 }
 
 const Kernel& ByInteger::of(Type type) const {

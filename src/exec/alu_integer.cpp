@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "exec/alu_direct.hpp"
 #include "exec/alu_families.hpp"
 #include "exec/alu_form.hpp"
 #include "exec/alu_lanes.hpp"
@@ -202,19 +201,6 @@ struct Halves {
     return half(0) | half(16);
   }
 };
-
-}  // namespace
-LOCKSTEP_DIRECT(DirectAdd32, Add<u32>)
-LOCKSTEP_DIRECT(DirectAdd32, Add<s32>)
-LOCKSTEP_DIRECT(DirectSub32, Sub<u32>)
-LOCKSTEP_DIRECT(DirectSub32, Sub<s32>)
-LOCKSTEP_DIRECT(DirectMulLo32, MulLo<u32>)
-LOCKSTEP_DIRECT(DirectMulLo32, MulLo<s32>)
-LOCKSTEP_DIRECT(DirectMulWideU32, MulWide<u32>)
-LOCKSTEP_DIRECT(DirectMulWideS32, MulWide<s32>)
-LOCKSTEP_DIRECT(DirectMadLo32, MadLo<u32>)
-LOCKSTEP_DIRECT(DirectMadLo32, MadLo<s32>)
-namespace {
 
 enum Mode : unsigned { kPlain = 0, kLo = 1, kHi = 2, kWide = 4, kSat = 8, kRelu = 16 };
 

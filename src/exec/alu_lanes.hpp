@@ -97,17 +97,11 @@ LOCKSTEP_INLINE auto one_lane(const LaneValues* const* src, int i, Imm imm, std:
   }
 }
 
-/// What a host's vectors can do: any x86-64 host; AVX2 and FMA; AVX-512 (F, BW, DQ, VL) as well.
-enum class LaneWidth : std::uint8_t { kBase, kWide, kWidest };
+inline constexpr int kFewLanes = 6;  // up to this many active lanes, one by one is cheaper than all 32
 
-/// Up to this many active lanes, one by one is cheaper than all 32.
-constexpr int few_lanes(LaneWidth width) {
-  return width == LaneWidth::kBase ? kLanes : width == LaneWidth::kWide ? 6 : 3;
-}
-
-/// The loop over lanes of scalar function F, which has no side effect and is defined for all bits. Where more
-/// than a few lanes are active all are computed.
-template <auto F, LaneWidth kWidth>
+/// The loop over lanes of scalar function F, which has no side effect and is defined for all bits. kBlended:
+/// where more than a few lanes are active all are computed.
+template <auto F, bool kBlended>
 LOCKSTEP_INLINE void run_lanes(const LaneArgs& args, u64 immediate) {
   using S = Signature<decltype(F)>;
   constexpr std::make_index_sequence<S::kSources> kIndices{};
@@ -130,16 +124,11 @@ LOCKSTEP_INLINE void run_lanes(const LaneArgs& args, u64 immediate) {
     if (args.mask == ~0u) {
       LOCKSTEP_LANE_LOOP
       for (int i = 0; i < kLanes; ++i) dst->lane[i] = to_bits(one_lane<F>(src, i, imm, kIndices));
-    } else if (std::popcount(args.mask) > few_lanes(kWidth)) {
+    } else if (kBlended && std::popcount(args.mask) > kFewLanes) {
       LOCKSTEP_LANE_LOOP
       for (int i = 0; i < kLanes; ++i) {
-        const u64 value = to_bits(one_lane<F>(src, i, imm, kIndices));
-        if constexpr (kWidth == LaneWidth::kWidest) {
-          dst->lane[i] = (args.mask >> i & 1) != 0 ? value : dst->lane[i];
-        } else {
-          const u64 keep = u64{args.mask >> i & 1} - 1;
-          dst->lane[i] = (dst->lane[i] & keep) | (value & ~keep);
-        }
+        const u64 keep = u64{args.mask >> i & 1} - 1;
+        dst->lane[i] = (dst->lane[i] & keep) | (to_bits(one_lane<F>(src, i, imm, kIndices)) & ~keep);
       }
     } else {
       for (u32 rest = args.mask; rest != 0; rest &= rest - 1) {
@@ -152,46 +141,28 @@ LOCKSTEP_INLINE void run_lanes(const LaneArgs& args, u64 immediate) {
 
 template <auto F>
 void lanes_base(const LaneArgs& args, u64 immediate) {
-  run_lanes<F, LaneWidth::kBase>(args, immediate);
+  run_lanes<F, false>(args, immediate);
 }
 
-// The same for hosts with wider vectors: other instructions, the same bits. Flattened, as what is not inlined
+// The same for hosts with AVX2 and FMA: other instructions, the same bits. Flattened, as what is not inlined
 // would be compiled for any host.
 #if defined(__x86_64__)
 #define LOCKSTEP_WIDE [[gnu::target("avx2,fma,bmi,bmi2,lzcnt,popcnt"), gnu::flatten]]
-#if defined(__clang__)
-#define LOCKSTEP_WIDEST                                                                             \
-  [[gnu::target("avx2,fma,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl"), gnu::flatten, \
-    clang::min_vector_width(512)]]
-#else
-#define LOCKSTEP_WIDEST                                                                                  \
-  [[gnu::target("avx2,fma,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=" \
-                "512"),                                                                                  \
-    gnu::flatten]]
-#endif
 #else
 #define LOCKSTEP_WIDE
-#define LOCKSTEP_WIDEST
 #endif
 template <auto F>
 LOCKSTEP_WIDE void lanes_wide(const LaneArgs& args, u64 immediate) {
-  run_lanes<F, LaneWidth::kWide>(args, immediate);
-}
-template <auto F>
-LOCKSTEP_WIDEST void lanes_widest(const LaneArgs& args, u64 immediate) {
-  run_lanes<F, LaneWidth::kWidest>(args, immediate);
+  run_lanes<F, true>(args, immediate);
 }
 
-/// That of this host, or a smaller one that limit_lane_width() has set.
-[[nodiscard]] LaneWidth lane_width();
-/// For tests: what is decoded from here on uses no wider vectors. Not thread-safe.
-void limit_lane_width(LaneWidth most);
+/// Does this host have AVX2 and FMA?
+[[nodiscard]] bool has_wide_lanes();
 
-/// A lane kernel for each LaneWidth.
+/// A lane kernel for any x86-64 host and for those with AVX2 and FMA.
 struct Kernel {
   LaneFn base = nullptr;
   LaneFn wide = nullptr;
-  LaneFn widest = nullptr;
   int destinations = 0;
   int sources = 0;
 
@@ -200,24 +171,14 @@ struct Kernel {
   [[nodiscard]] LaneOp op(u64 immediate = 0) const;
 };
 
-/// A kernel that is one function on every host.
-constexpr Kernel any_width(LaneFn fn, int destinations, int sources) {
-  return {fn, fn, fn, destinations, sources};
-}
-
-/// In place of lanes_widest<F>, where there is one (alu_direct.hpp).
-template <auto F>
-inline constexpr LaneFn kDirect = nullptr;
-
 template <auto F, bool kWide>
 constexpr Kernel make_kernel() {
   using S = Signature<decltype(F)>;
   constexpr int kDestinations = kResults<typename S::Result>;
   if constexpr (kWide && kDestinations == 1) {
-    constexpr LaneFn kWidest = kDirect<F> != nullptr ? kDirect<F> : &lanes_widest<F>;
-    return {&lanes_base<F>, &lanes_wide<F>, kWidest, kDestinations, static_cast<int>(S::kSources)};
+    return {&lanes_base<F>, &lanes_wide<F>, kDestinations, static_cast<int>(S::kSources)};
   } else {
-    return any_width(&lanes_base<F>, kDestinations, static_cast<int>(S::kSources));
+    return {&lanes_base<F>, &lanes_base<F>, kDestinations, static_cast<int>(S::kSources)};
   }
 }
 /// The kernel of scalar function F.

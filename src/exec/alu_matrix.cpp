@@ -157,11 +157,11 @@ LaneOp select_product(const Form& form, bool wmma) {
     const auto c = p.fragment(MatrixRole::kAccumulator, p.c), d = p.fragment(MatrixRole::kAccumulator, p.d);
     if (!a || !b || !c || !d) form.fail("no such shape for these types");
     const int sources = a->registers + b->registers + c->registers;
-    if (!p.sparse) return form.use({row.base, row.wide, row.wide, d->registers, sources}, p.packed());
+    if (!p.sparse) return form.use({row.base, row.wide, d->registers, sources}, p.packed());
     const u64 selector = form.constant(static_cast<std::size_t>(sources) + 1);
     if (selector >= sparse_selectors({p.a, p.shape.k, 0})) form.fail("no such sparsity selector");
     p.selector = static_cast<u8>(selector);
-    return form.use({row.base, row.wide, row.wide, d->registers, sources + 1}, p.packed(), 1);
+    return form.use({row.base, row.wide, d->registers, sources + 1}, p.packed(), 1);
   }
   form.fail("no such types of a and b");
 }
@@ -172,7 +172,7 @@ LaneOp select_matrix(const Form& form) {
   if (form.opcode() == Opcode::kMovmatrix) {
     constexpr ModBit kAll[] = {{Mod::kSync, 1}, {Mod::kAligned, 2}, {Mod::kTrans, 4}};
     if (form.only(kAll) != 7 || form.type() != Type::kB16) form.fail("no such movmatrix");
-    return form.use(any_width(&movmatrix, 1, 1));
+    return form.use({&movmatrix, &movmatrix, 1, 1});
   }
   if (form.opcode() == Opcode::kMma && form.shape() == ptx::Shape{8, 8, 4} && form.type(1) == Type::kF16)
     return select_quad_pairs(form);

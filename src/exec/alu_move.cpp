@@ -1,5 +1,4 @@
 // mov ("PTX ISA 9.0", 9.7.9): copies, and packing and unpacking of vectors.
-#include "exec/alu_direct.hpp"
 #include "exec/alu_families.hpp"
 #include "exec/alu_form.hpp"
 
@@ -10,10 +9,6 @@ template <class T>
 struct Copy {
   static constexpr T apply(T a) { return a; }
 };
-
-}  // namespace
-LOCKSTEP_DIRECT(DirectCopy32, Copy<u32>)
-namespace {
 
 /// Calls per_lane(i) for each active lane.
 template <class PerLane>
@@ -61,9 +56,9 @@ void unpack(const LaneArgs& args, u64 immediate) {
 }
 
 const Kernel& copy_of(unsigned bits) {
-  static constexpr Kernel kCopies[] = {kernel<&Copy<bool>::apply>, kernel<&Copy<u16>::apply>,
-                                       kernel<&Copy<u32>::apply>,  kernel<&Copy<u64>::apply>,
-                                       any_width(&copy_128, 1, 1), {}};
+  static constexpr Kernel kCopies[] = {kernel<&Copy<bool>::apply>,   kernel<&Copy<u16>::apply>,
+                                       kernel<&Copy<u32>::apply>,    kernel<&Copy<u64>::apply>,
+                                       {&copy_128, &copy_128, 1, 1}, {}};
   return kCopies[bits == 1 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : bits == 64 ? 3 : bits == 128 ? 4 : 5];
 }
 
@@ -78,7 +73,7 @@ LaneOp select_move(const Form& form) {
   if ((to != 1 && from != 1) || (elements != 2 && elements != 4 && elements != 8) || bits < 16)
     form.fail("packs or unpacks 2, 4 or 8 elements");
   const LaneFn fn = to == 1 ? &pack : &unpack;
-  return form.use(any_width(fn, to, from), shape(elements, bits / static_cast<unsigned>(elements)));
+  return form.use({fn, fn, to, from}, shape(elements, bits / static_cast<unsigned>(elements)));
 }
 
 }  // namespace lockstep::exec::alu

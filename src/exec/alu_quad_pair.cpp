@@ -103,7 +103,7 @@ LaneOp select_quad_pairs(const Form& form) {
   if (form.type(2) != Type::kF16 || !sum(form.type(0)) || !sum(form.type(3))) form.fail("no such types");
   const u64 how = (layout(2) ? kColumnsA : u64{0}) | (layout(3) ? kColumnsB : u64{0}) |
                   (half_c ? kHalfC : u64{0}) | (half_d ? kHalfD : u64{0});
-  return form.use(any_width(&product, half_d ? 4 : 8, 4 + (half_c ? 4 : 8)), how);
+  return form.use({&product, &product, half_d ? 4 : 8, 4 + (half_c ? 4 : 8)}, how);
 }
 
 }  // namespace lockstep::exec::alu

@@ -24,48 +24,31 @@ void put(LaneValues* dst, int lane, u64 value) {
 
 enum Shuffle : u64 { kUp, kDown, kBfly, kIdx };
 
-/// All lanes are computed: what inactive ones name is defined, too.
-template <Shuffle kMode>
-LOCKSTEP_INLINE void shfl_body(const LaneArgs& args) {
-  const LaneValues *a = args.src[0], *b = args.src[1], *c = args.src[2];
-  u32 given[kLanes], valid[kLanes], source[kLanes];  // the destination may be the same register
-  LOCKSTEP_LANE_LOOP
-  for (u32 lane = 0; lane < u32{kLanes}; ++lane) {
-    const u32 offset = static_cast<u32>(b->lane[lane]) & 31, bounds = static_cast<u32>(c->lane[lane]);
-    const u32 clamp = bounds & 31, segment = bounds >> 8 & 31;
-    const u32 low = lane & segment, high = low | (clamp & ~segment);
-    const u32 from = kMode == kUp     ? lane - offset
-                     : kMode == kDown ? lane + offset
-                     : kMode == kBfly ? lane ^ offset
-                                      : low | (offset & ~segment);
-    // A difference below 0 has its highest bit set.
-    const u32 invalid = 0 - ((kMode == kUp ? from - high : high - from) >> 31);
-    given[lane] = (from & ~invalid) | (lane & invalid);
-    valid[lane] = invalid + 1;
+void shfl(const LaneArgs& args, u64 mode) {
+  const LaneValues& source =
+      *args.src[0];  // the destination may be the same register: results are kept first
+  const LaneValues *b = args.src[1], *c = args.src[2];
+  u32 in_range = 0;
+  u64 value[kLanes];
+  each(args.mask, [&](int lane) {
+    const int offset = static_cast<int>(word(b, lane) & 31), clamp = static_cast<int>(word(c, lane) & 31);
+    const int segment = static_cast<int>(word(c, lane) >> 8 & 31);
+    const int low = lane & segment, high = low | (clamp & ~segment);
+    const int from = mode == kUp     ? lane - offset
+                     : mode == kDown ? lane + offset
+                     : mode == kBfly ? lane ^ offset
+                                     : low | (offset & ~segment);
+    const bool valid = mode == kUp ? from >= high : from <= high;
+    if (valid) in_range |= 1u << lane;
+    const int given = valid ? from : lane;
     // The ISA leaves open what a lane that takes no part contributes; programs made for the hardware rely
     // on 0.
-    source[lane] = static_cast<u32>(a->lane[lane]) & (0 - (args.present >> lane & 1));
-  }
-  each(args.mask, [&](int lane) {
-    put(args.dst[0], lane, source[given[lane] & 31]);
-    put(args.dst[1], lane, valid[lane]);
+    value[lane] = (args.present >> given & 1) != 0 ? static_cast<u32>(source.lane[given]) : 0;
   });
-}
-template <Shuffle kMode>
-void shfl(const LaneArgs& args, u64) {
-  shfl_body<kMode>(args);
-}
-template <Shuffle kMode>
-LOCKSTEP_WIDE void shfl_wide(const LaneArgs& args, u64) {
-  shfl_body<kMode>(args);
-}
-template <Shuffle kMode>
-LOCKSTEP_WIDEST void shfl_widest(const LaneArgs& args, u64) {
-  shfl_body<kMode>(args);
-}
-template <Shuffle kMode>
-constexpr Kernel shfl_kernel(int sources) {
-  return {&shfl<kMode>, &shfl_wide<kMode>, &shfl_widest<kMode>, 2, sources};
+  each(args.mask, [&](int lane) {
+    put(args.dst[0], lane, value[lane]);
+    put(args.dst[1], lane, in_range >> lane & 1);
+  });
 }
 
 // The constant of vote: mode, whether there is a member mask, whether the predicate is negated.
@@ -165,17 +148,17 @@ void elect(const LaneArgs& args, u64) {
   });
 }
 
+constexpr Kernel warp_kernel(LaneFn fn, int destinations, int sources) {
+  return {fn, fn, destinations, sources};
+}
+
 LaneOp select_shfl(const Form& form) {
   constexpr ModBit kMods[] = {
       {Mod::kSync, 16}, {Mod::kUp, 1}, {Mod::kDown, 2}, {Mod::kBfly, 4}, {Mod::kIdx, 8}};
   const unsigned bits = form.only(kMods), mode = bits & 15;
   if (std::popcount(mode) != 1 || form.type() != Type::kB32)
     form.fail("expected .up, .down, .bfly or .idx and .b32");
-  const int sources = (bits & 16) != 0 ? 4 : 3;
-  return form.use(mode == 1   ? shfl_kernel<kUp>(sources)
-                  : mode == 2 ? shfl_kernel<kDown>(sources)
-                  : mode == 4 ? shfl_kernel<kBfly>(sources)
-                              : shfl_kernel<kIdx>(sources));
+  return form.use(warp_kernel(&shfl, 2, (bits & 16) != 0 ? 4 : 3), static_cast<u64>(std::countr_zero(mode)));
 }
 
 LaneOp select_vote(const Form& form) {
@@ -187,7 +170,7 @@ LaneOp select_vote(const Form& form) {
     form.fail("expected .all, .any, .uni and .pred, or .ballot and .b32");
   const u64 how = static_cast<u64>(std::countr_zero(mode)) | (sync ? kMembers : 0) |
                   (form.source(0).negated ? kNegated : 0);
-  return form.use(any_width(&vote, 1, sync ? 2 : 1), how);
+  return form.use(warp_kernel(&vote, 1, sync ? 2 : 1), how);
 }
 
 LaneOp select_match(const Form& form) {
@@ -195,7 +178,7 @@ LaneOp select_match(const Form& form) {
   const unsigned bits = form.only(kMods);
   const bool wide = form.type() == Type::kB64;
   if ((bits != 5 && bits != 6) || (!wide && form.type() != Type::kB32)) form.fail("no such match");
-  return form.use(any_width(wide ? &match<u64> : &match<u32>, bits == 6 ? 2 : 1, 2), bits == 6 ? 1 : 0);
+  return form.use(warp_kernel(wide ? &match<u64> : &match<u32>, bits == 6 ? 2 : 1, 2), bits == 6 ? 1 : 0);
 }
 
 LaneOp select_redux_float(const Form& form) {
@@ -206,7 +189,7 @@ LaneOp select_redux_float(const Form& form) {
                               {Mod::kMin, 16}};
   const unsigned bits = form.only(kMods);
   if ((bits & 8) == 0 || ((bits & kMaximum) != 0) == ((bits & 16) != 0)) form.fail("no such redux");
-  return form.use(any_width(&redux_float, 1, 2), bits & 7);
+  return form.use(warp_kernel(&redux_float, 1, 2), bits & 7);
 }
 
 LaneOp select_redux(const Form& form) {
@@ -219,7 +202,7 @@ LaneOp select_redux(const Form& form) {
       logic ? form.type() == Type::kB32 : form.type() == Type::kU32 || form.type() == Type::kS32;
   if (std::popcount(op) != 1 || (bits & 64) == 0 || !fits) form.fail("no such redux");
   const Mod mod = kMods[1 + std::countr_zero(op)].mod;
-  return form.use(any_width(form.type() == Type::kS32 ? &redux<s32> : &redux<u32>, 1, 2),
+  return form.use(warp_kernel(form.type() == Type::kS32 ? &redux<s32> : &redux<u32>, 1, 2),
                   static_cast<u64>(mod));
 }
 
@@ -236,9 +219,9 @@ LaneOp select_warp(const Form& form) {
     case Opcode::kRedux:
       return select_redux(form);
     case Opcode::kElect:
-      return form.use(any_width(&elect, 2, 1));
+      return form.use(warp_kernel(&elect, 2, 1));
     default:
-      return form.use(any_width(&activemask, 1, 0));
+      return form.use(warp_kernel(&activemask, 1, 0));
   }
 }
 

@@ -99,7 +99,7 @@ bool is_byte_integer(Type t) { return t == Type::kS8 || t == Type::kU8; }
 void warpgroup_product(const WarpgroupProduct& p, WarpgroupOperands& operands) {
   if (p.a == Type::kB1) return bit_product(p, operands);
   if (is_byte_integer(p.a)) return integer_product(p, operands);
-  return alu::lane_width() != alu::LaneWidth::kBase ? float_wide(p, operands) : float_base(p, operands);
+  return alu::has_wide_lanes() ? float_wide(p, operands) : float_base(p, operands);
 }
 
 bool is_warpgroup_product(const WarpgroupProduct& p) {

@@ -32,8 +32,6 @@ bool takes_negated(ptx::Opcode op) {
 
 void Decoder::run() {
   for (std::uint32_t i = 0; i < out_.functions.size(); ++i) decode_function(i);
-  out_.operands.resize(out_.operands.size() + kMaxLaneSources,
-                       OperandRef::none());  // so that one may look at more
 }
 
 void Decoder::decode_function(std::uint32_t index) {

@@ -14,8 +14,6 @@ namespace lockstep::exec {
 
 namespace {
 
-constexpr int kFewLanes = 6;  // up to this many active lanes, one by one is cheaper than all 32
-
 /// All lanes; `address(l)` gives their addresses.
 template <class F>
 LOCKSTEP_INLINE AddressSpan span_of_all(std::uint64_t first, std::uint32_t bytes, const F& address) {
@@ -32,16 +30,9 @@ LOCKSTEP_INLINE AddressSpan span_of_all(std::uint64_t first, std::uint32_t bytes
   return {any, differ, static_cast<std::uint64_t>(lowest), static_cast<std::uint64_t>(highest), apart == 0};
 }
 
-/// `kWhole`: where more than a few lanes are active all are looked at, the others as the first active one.
-template <bool kWhole>
 LOCKSTEP_INLINE AddressSpan span_body(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
   if (mask == ~0u) return span_of_all(a[0], bytes, [a](unsigned l) { return a[l]; });
   const std::uint64_t first = a[std::countr_zero(mask)];
-  if (kWhole && std::popcount(mask) > kFewLanes) {
-    AddressSpan span = span_of_all(first, 0, [&](unsigned l) { return (mask >> l & 1) != 0 ? a[l] : first; });
-    span.neighbours = false;
-    return span;
-  }
   std::uint64_t any = 0, differ = 0;
   auto lowest = static_cast<std::int64_t>(first), highest = lowest;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
@@ -54,14 +45,13 @@ LOCKSTEP_INLINE AddressSpan span_body(const std::uint64_t* a, std::uint32_t mask
   return {any, differ, static_cast<std::uint64_t>(lowest), static_cast<std::uint64_t>(highest), false};
 }
 
-template <bool kWhole>
 LOCKSTEP_INLINE AddressSpan locate_body(const LaneValues& base, std::uint64_t offset, std::uint64_t keep,
                                         std::uint32_t mask, std::uint32_t bytes, std::uint64_t* out) {
   if (mask == ~0u)  // written and looked at in one pass
     return span_of_all((base.lane[0] + offset) & keep, bytes,
                        [&](unsigned l) { return out[l] = (base.lane[l] + offset) & keep; });
   for (unsigned l = 0; l < kLanes; ++l) out[l] = (base.lane[l] + offset) & keep;
-  return span_body<kWhole>(out, mask, bytes);
+  return span_body(out, mask, bytes);
 }
 
 template <class T>
@@ -84,11 +74,11 @@ LOCKSTEP_INLINE void store_body(std::byte* to, const LaneValues& from) {
 }
 
 AddressSpan span_base(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
-  return span_body<false>(a, mask, bytes);
+  return span_body(a, mask, bytes);
 }
 AddressSpan locate_base(const LaneValues& base, std::uint64_t offset, std::uint64_t keep, std::uint32_t mask,
                         std::uint32_t bytes, std::uint64_t* out) {
-  return locate_body<false>(base, offset, keep, mask, bytes, out);
+  return locate_body(base, offset, keep, mask, bytes, out);
 }
 std::uint32_t predicate_base(const LaneValues& values) {
   std::uint32_t mask = 0;
@@ -105,11 +95,11 @@ void store_base(std::byte* to, const LaneValues& from) {
 }
 
 LOCKSTEP_WIDE AddressSpan span_wide(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
-  return span_body<false>(a, mask, bytes);
+  return span_body(a, mask, bytes);
 }
 LOCKSTEP_WIDE AddressSpan locate_wide(const LaneValues& base, std::uint64_t offset, std::uint64_t keep,
                                       std::uint32_t mask, std::uint32_t bytes, std::uint64_t* out) {
-  return locate_body<false>(base, offset, keep, mask, bytes, out);
+  return locate_body(base, offset, keep, mask, bytes, out);
 }
 template <class T>
 LOCKSTEP_WIDE void load_wide(const std::byte* from, LaneValues& to) {
@@ -119,31 +109,7 @@ template <class T>
 LOCKSTEP_WIDE void store_wide(std::byte* to, const LaneValues& from) {
   store_body<T>(to, from);
 }
-
-LOCKSTEP_WIDEST AddressSpan span_widest(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
-  return span_body<true>(a, mask, bytes);
-}
-LOCKSTEP_WIDEST AddressSpan locate_widest(const LaneValues& base, std::uint64_t offset, std::uint64_t keep,
-                                          std::uint32_t mask, std::uint32_t bytes, std::uint64_t* out) {
-  return locate_body<true>(base, offset, keep, mask, bytes, out);
-}
-template <class T>
-LOCKSTEP_WIDEST void load_widest(const std::byte* from, LaneValues& to) {
-  load_body<T>(from, to);
-}
-template <class T>
-LOCKSTEP_WIDEST void store_widest(std::byte* to, const LaneValues& from) {
-  store_body<T>(to, from);
-}
 #if defined(__x86_64__)
-LOCKSTEP_WIDEST std::uint32_t predicate_widest(const LaneValues& values) {
-  std::uint32_t mask = 0;
-  for (unsigned l = 0; l < kLanes; l += 8) {
-    const __m512i eight = _mm512_load_si512(values.lane + l);
-    mask |= static_cast<std::uint32_t>(_mm512_test_epi64_mask(eight, _mm512_set1_epi64(1))) << l;
-  }
-  return mask;
-}
 LOCKSTEP_WIDE std::uint32_t predicate_wide(const LaneValues& values) {
   std::uint32_t mask = 0;
   for (unsigned l = 0; l < kLanes; l += 4) {
@@ -155,7 +121,6 @@ LOCKSTEP_WIDE std::uint32_t predicate_wide(const LaneValues& values) {
 }
 #else
 std::uint32_t predicate_wide(const LaneValues& values) { return predicate_base(values); }
-std::uint32_t predicate_widest(const LaneValues& values) { return predicate_base(values); }
 #endif
 
 using std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
@@ -171,25 +136,9 @@ constexpr LaneMemory kWide{
     &predicate_wide,
     {&load_wide<uint8_t>, &load_wide<uint16_t>, &load_wide<uint32_t>, &load_wide<uint64_t>},
     {&store_wide<uint8_t>, &store_wide<uint16_t>, &store_wide<uint32_t>, &store_wide<uint64_t>}};
-constexpr LaneMemory kWidest{
-    &span_widest,
-    &locate_widest,
-    &predicate_widest,
-    {&load_widest<uint8_t>, &load_widest<uint16_t>, &load_widest<uint32_t>, &load_widest<uint64_t>},
-    {&store_widest<uint8_t>, &store_widest<uint16_t>, &store_widest<uint32_t>, &store_widest<uint64_t>}};
 
 }  // namespace
 
-const LaneMemory& lane_memory() {
-  switch (alu::lane_width()) {
-    case alu::LaneWidth::kBase:
-      return kBase;
-    case alu::LaneWidth::kWide:
-      return kWide;
-    case alu::LaneWidth::kWidest:
-      break;
-  }
-  return kWidest;
-}
+const LaneMemory& lane_memory() { return alu::has_wide_lanes() ? kWide : kBase; }
 
 }  // namespace lockstep::exec

@@ -1,4 +1,4 @@
-// What memory accesses do with all lanes of a warp at once, for each LaneWidth (alu_lanes.hpp).
+// What memory accesses do with all lanes of a warp at once, for any x86-64 host and for those with AVX2.
 #pragma once
 
 #include <cstddef>

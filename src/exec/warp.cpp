@@ -18,22 +18,8 @@ namespace lockstep::exec {
 namespace {
 
 constexpr Handler kFirstAsync =
-    Handler::kCopyAsync;  // it and those behind it neither jump nor wait for others
-constexpr unsigned kPlainSources = 3;
+    Handler::kCopyAsync;             // it and those behind it neither jump nor wait for others
 constexpr unsigned kSpinsLeft = 12;  // equal polls that a spinning split starts with when it runs again
-
-/// A lane kernel with one destination and up to kPlainSources sources. As many operands are resolved, also
-/// those behind the last source, which nothing reads: no branch depends on how many there are.
-inline void execute_plain(WarpState& warp, const Operation& op, LaneMask active) {
-  LaneArgs args;
-  const OperandRef* const operand = warp.operands + op.operands;
-  args.dst[0] = warp.at(operand[0]);  // nullptr for the sink
-  for (unsigned i = 0; i < kPlainSources; ++i) args.src[i] = warp.at(operand[i + 1]);
-  args.mask = active;
-  args.present = active;
-  args.flags = &warp.flags;
-  op.fn(args, op.immediate);
-}
 
 }  // namespace
 
@@ -111,11 +97,7 @@ inline void Warp::step_lane(const Operation& op, LaneMask active) {
     state_.note(active);
     if (op.slow_path && active != 0) note_slow_path(op, active);
   }
-  if (active == 0) return;
-  if (op.destinations == 1 && op.sources <= kPlainSources)
-    execute_plain(state_, op, active);
-  else
-    state_.lane(op, active);
+  if (active != 0) state_.lane(op, active);
 }
 
 template <bool kChecked, bool kSlices>

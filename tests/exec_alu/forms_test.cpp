@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "exec/alu_fragment.hpp"
-#include "exec/alu_lanes.hpp"
 #include "tests/exec_alu/harness.hpp"
 
 namespace lockstep::test {
@@ -158,48 +157,6 @@ TEST_CASE("Every register-only form that programs use has a kernel", "[exec][for
     ++count;
   }
   CHECK(count == 309);
-}
-
-/// Until its end, kernels are those of hosts with narrower vectors.
-struct NarrowLanes {
-  explicit NarrowLanes(exec::alu::LaneWidth most) { exec::alu::limit_lane_width(most); }
-  ~NarrowLanes() { exec::alu::limit_lane_width(exec::alu::LaneWidth::kWidest); }
-  NarrowLanes(const NarrowLanes&) = delete;
-  NarrowLanes& operator=(const NarrowLanes&) = delete;
-};
-
-/// What all lanes of all destinations hold after runs on random values, with all, most, some and few lanes.
-std::vector<std::uint64_t> results_at(exec::alu::LaneWidth width, const std::string& form,
-                                      const char* operands) {
-  const NarrowLanes narrow(width);
-  Warp warp(form, operands);
-  std::mt19937_64 random(1);
-  std::vector<std::uint64_t> results;
-  for (const std::uint32_t mask : {~0u, 0x7fffffffu, 0x00ff3a5cu, 0x80000400u}) {
-    for (int source = 0; source < warp.op.sources; ++source)
-      for (int lane = 0; lane < exec::kLanes; ++lane)
-        warp.source(source, lane) = lane % 3 == 0   ? any_float(random, 8, 23)
-                                    : lane % 3 == 1 ? any_float(random, 11, 52)
-                                                    : any_bits(random);
-    warp.run(mask);
-    for (int destination = 0; destination < warp.op.destinations; ++destination)
-      for (int lane = 0; lane < exec::kLanes; ++lane) results.push_back(warp.result(lane, destination));
-  }
-  return results;
-}
-
-TEST_CASE("Every form gives the same bits whatever vectors the host has", "[exec][forms]") {
-  using exec::alu::LaneWidth;
-  for (const Forms& forms : kForms) {
-    std::istringstream words(forms.modifiers);
-    for (std::string modifiers; words >> modifiers;) {
-      const std::string form = std::string(forms.opcode) + "." + modifiers;
-      INFO(form);
-      const auto base = results_at(LaneWidth::kBase, form, forms.operands);
-      CHECK(results_at(LaneWidth::kWide, form, forms.operands) == base);
-      CHECK(results_at(LaneWidth::kWidest, form, forms.operands) == base);
-    }
-  }
 }
 
 TEST_CASE("What works on memory or control is the executor's", "[exec][forms]") {
