@@ -165,8 +165,9 @@ std::string to_json(const Correlation& correlation) {
 std::string to_csv(const Correlation& correlation) {
   std::string text = "program,kernel,launch,instances,counter,hardware,simulated,error\n";
   for (const Pair& p : correlation.matched.pairs)
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{}\n", csv_field(p.program), csv_field(p.kernel),
-                   p.launch, p.instances, csv_field(p.counter), p.values.hardware, p.values.simulated,
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{}\n", csv_field(p.program),
+                   csv_field(p.kernel), p.launch, p.instances, csv_field(p.counter), p.values.hardware,
+                   p.values.simulated,
                    p.values.hardware == 0
                        ? ""
                        : fmt::format("{:.6f}", (p.values.simulated - p.values.hardware) / p.values.hardware));

@@ -86,7 +86,7 @@ TEST_CASE("random instructions of several warps against tables of every register
   std::vector<Reading> readings;
   std::mt19937 random(1);
   for (int round = 0; round < 20000; ++round) {
-    const unsigned warp = random() % kWarps;
+    const unsigned warp = static_cast<unsigned>(random() % kWarps);
     std::vector<std::uint16_t> registers(1 + random() % 9);
     for (auto& r : registers) r = static_cast<std::uint16_t>(1 + random() % 40);
     const auto destinations = static_cast<std::uint8_t>(random() % (registers.size() + 1));
@@ -101,7 +101,7 @@ TEST_CASE("random instructions of several warps against tables of every register
     REQUIRE(board.ready(warp, inst) == ready);
     REQUIRE(board.read_pending(warp, inst) == read_later);
 
-    const unsigned kind = random() % 100;
+    const unsigned kind = static_cast<unsigned>(random() % 100);
     if (kind < 50) {
       const Tick at = kind < 5   ? Scoreboard::kPendingLong
                       : kind < 9 ? Scoreboard::kPendingShort
@@ -120,7 +120,7 @@ TEST_CASE("random instructions of several warps against tables of every register
       for (std::size_t i = done.destinations; i < done.registers.size(); ++i)
         --known[done.warp][done.registers[i]].readers;
     } else if (kind < 97) {
-      const Tick delta = random() % 3000;
+      const Tick delta = static_cast<Tick>(random() % 3000);
       board.rebase(delta);
       for (auto& of_warp : known)
         for (auto& [ignored, r] : of_warp)

@@ -194,7 +194,7 @@ TEST_CASE("network statistics: the lines of the summary") {
   network.threads[1].leak_pj = 1'500'000;
   network.threads[1].queues = {.queues = 4, .entered = 9, .most = 3, .total_ps = 4'000'000};
   CHECK(network_lines(network) ==
-        "network (direct), 1,000 of put: 4 ns in the mean, 9 at most: sent 2 complete 1\n"
+        "network (direct), 1,000 of put: 4 ns on average, 9 at most: sent 2 complete 1\n"
         "service threads: 1,234 looks at entries, 5 of them found one; 1.500 uJ\n"
         "queues of the network, mean depth (most) of the fullest: work-group 0.500 (3)\n");
 }
