@@ -187,15 +187,15 @@ TEST_CASE("network statistics: the lines of the summary") {
   network.threads.resize(2);
   auto& put = network.threads[0].operations[0];
   put = {.count = 1000, .total_ps = 3'500'000, .most_total_ps = 9'400};
-  put.sum_ps[3] = 2'500'000;
-  put.sum_ps[4] = 1'000'000;
+  put.sum_ps[5] = 2'500'000;
+  put.sum_ps[6] = 1'000'000;
   network.threads[1].polls = 1234;
   network.threads[1].found = 5;
   network.threads[1].leak_pj = 1'500'000;
   network.threads[1].queues = {.queues = 4, .entered = 9, .most = 3, .total_ps = 4'000'000};
   CHECK(network_lines(network) ==
         "network (direct), 1,000 of put: 4 ns on average, 9 at most: sent 2 complete 1\n"
-        "service threads: 1,234 looks at entries, 5 of them found one; 1.500 uJ\n"
+        "service threads: 1,234 polls of entries, 5 of them found one; 1.500 uJ\n"
         "queues of the network, mean depth (most) of the fullest: work-group 0.500 (3)\n");
 }
 

@@ -75,7 +75,7 @@ def verdicts(gain, speed):
     text = ", ".join(f"{model} {p:.1f}" for model, p in percent.items())
     return [lab.verdict(f"ComP-Net 8 to 14 % faster than dGPU with AN4 LSTM ({percent['AN4 LSTM']:.1f}); the paper has 11", 8 <= percent["AN4 LSTM"] <= 14),
             lab.verdict(f"1 to 4 % with CIFAR ({percent['CIFAR']:.1f}); the paper has 2", 1 <= percent["CIFAR"] <= 4),
-            lab.verdict(f"3 to 8 % in the mean of five ({mean:.1f}); the paper has 5", 3 <= mean <= 8),
+            lab.verdict(f"3 to 8 % on average of five ({mean:.1f}); the paper has 5", 3 <= mean <= 8),
             lab.verdict(f"most with AN4 LSTM, least with CIFAR ({text} %)",
                         max(percent, key=percent.get) == "AN4 LSTM" and min(percent, key=percent.get) == "CIFAR"),
             lab.verdict("reductions by the CPU are the slowest", all(min(row.values()) == row["cpu"] for row in speed.values()))]
