@@ -96,7 +96,7 @@ class Slice {
   void persist(A& a) {
     a.members(*this, a.given(map_), a.given(controller_), a.given(counters_), a.given(slice_),
               a.given(index_), a.given(twin_), a.given(latency_), a.given(bytes_per_cycle_),
-              a.given(atomic_interval_), a.given(to_ps_), a.given(in_bytes_), a.given(out_bytes_),
+              a.given(atomic_interval_), a.given(in_bytes_), a.given(out_bytes_), a.given(to_ps_),
               a.given(pipe_capacity_), a.given(far_ways_), a.given(far_mshrs_), a.given(dirty_ways_),
               a.given(code_resident_), in_, out_, far_, latches_, turn_, tags_, signals_, parked_, mshrs_,
               locks_, held_, far_in_flight_, pipe_, atomic_pipe_, passing_, waiting_kernels_, data_free_,
