@@ -8,7 +8,6 @@
 #include "config/gpu_config.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
-#include "sim/clock.hpp"
 #include "stats/counters.hpp"
 #include "trace/net_operation.hpp"
 #include "util/bits.hpp"
@@ -26,7 +25,6 @@ class LsuPort {
         out_(*fabric.request, *fabric.request_credit, sm, fabric.sm_request_port()),
         in_(*fabric.reply, *fabric.reply_credit, sm, fabric.sm_reply_eject()),
         kernels_(std::bit_ceil(out_.room())),
-        to_ps_(config.clock.core_khz, 1'000'000'000),
         peer_stores_(config.launch.max_kernels),
         counters_(config.launch.max_kernels) {}
 
@@ -42,8 +40,6 @@ class LsuPort {
   void send(Cycle now, icnt::Request& request) {
     request.reply_to = reply_to_;
     if (writes_status(request)) {
-      if (mem::EntryTimes* const entries = map_->entry_times())
-        entries->note_made(request, to_ps_.floor(now));
       const std::uint16_t doorbell = map_->doorbell(request.line);
       if (doorbell < mem::Apertures::kLocks) return put_out(now, map_->peer_port(request.line), request);
       if (doorbell == mem::Apertures::kLocks) request.lock = icnt::LineLock::kControl;
@@ -98,8 +94,7 @@ class LsuPort {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(map_), a.given(half_), a.given(reply_to_), a.given(out_bytes_),
-              a.given(in_bytes_), out_, in_, kernels_, a.given(to_ps_), head_, queued_, peer_stores_,
-              counters_);
+              a.given(in_bytes_), out_, in_, kernels_, head_, queued_, peer_stores_, counters_);
   }
 
  private:
@@ -128,7 +123,6 @@ class LsuPort {
   icnt::InjectionPort<icnt::Request> out_;
   icnt::EjectionPort<icnt::Reply> in_;
   std::vector<std::uint8_t> kernels_;  // of the messages queued, a ring
-  sim::ClockRatio to_ps_;
   std::uint32_t head_ = 0, queued_ = 0;
   std::vector<std::uint8_t> peer_stores_;  // by kernel
   std::vector<stats::IcntCounters> counters_;

@@ -26,14 +26,13 @@ namespace lockstep::core {
 struct PeerWiring {
   static constexpr std::uint32_t kNoWire = 0xffffffff;
   const link::Network* network = nullptr;
-  std::uint16_t device = 0;     // its number: also its destination in the network
-  std::uint32_t devices = 0;    // of the system
-  std::uint32_t first_nic = 0;  // after devices and hosts; equals the number of devices without networking
-  std::uint32_t cores = 0;      // of its command processor
-  mem::EntryTimes* entry_times = nullptr;  // null without NICs
-  std::vector<link::Wire> wires;           // that it sends on, two queues each
-  std::vector<link::Framing> framing;      // of each wire
-  std::vector<std::uint32_t> wire_to;      // by endpoint: index of the wire, kNoWire where none leads there
+  std::uint16_t device = 0;       // its number: also its destination in the network
+  std::uint32_t devices = 0;      // of the system
+  std::uint32_t first_nic = 0;    // after devices and hosts; equals the number of devices without networking
+  std::uint32_t cores = 0;        // of its command processor
+  std::vector<link::Wire> wires;  // that it sends on, two queues each
+  std::vector<link::Framing> framing;  // of each wire
+  std::vector<std::uint32_t> wire_to;  // by endpoint: index of the wire, kNoWire where none leads there
   /// A switch that multicasts, and that the device has a link to.
   struct Multicast {
     std::uint16_t number = 0;   // of the switch

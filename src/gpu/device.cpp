@@ -23,7 +23,7 @@ Device::Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig&
                                                plan.managed_frames[apertures ? wiring.device : 0], copies_,
                                                directory, wiring.devices);
   if (apertures) {
-    map_.join(*apertures, wiring.entry_times, wiring.device, wiring.lanes);
+    map_.join(*apertures, wiring.device, wiring.lanes);
     peer_port_ = std::make_unique<core::PeerPort>(config_, fabric_, map_, copy_slot_, std::move(wiring));
   }
   const icnt::Numbering& n = fabric_.numbering();

@@ -11,10 +11,9 @@ namespace lockstep::gpu {
 
 Networking::Networking(const config::SystemConfig& system, Links& links,
                        std::vector<std::unique_ptr<Device>>& devices, const std::vector<sim::DomainId>& ends,
-                       sim::DomainId host, std::uint64_t base_khz, mem::EntryTimes& entries)
+                       sim::DomainId host, std::uint64_t base_khz)
     : system_(system),
       base_khz_(base_khz),
-      entries_(&entries),
       news_latency_(
           std::max<Time>(sim::cycles_of_ps(system.devices.front().host.command_latency_ps, base_khz), 1)),
       ends_(ends) {
@@ -43,10 +42,10 @@ Networking::Networking(const config::SystemConfig& system, Links& links,
   post_ = std::make_unique<net::NewsPost>(*network_, news_latency_, std::move(agents_of));
   const bool own_queues = system_.served_by(Server::kNic);
   for (std::uint32_t n = 0; n < system_.nics; ++n)
-    nics_.push_back(std::make_unique<net::Nic>(
-        links.endpoint(system_.first_nic() + n), system_,
-        net::Nic::News{own_queues ? network_.get() : nullptr, n,
-                       news_span(system_.devices.front().clock.core_khz), entries_}));
+    nics_.push_back(
+        std::make_unique<net::Nic>(links.endpoint(system_.first_nic() + n), system_,
+                                   net::Nic::News{own_queues ? network_.get() : nullptr, n,
+                                                  news_span(system_.devices.front().clock.core_khz)}));
   make_cores(devices);
   make_hosts(links, host);
 }
@@ -93,8 +92,7 @@ void Networking::make_hosts(Links& links, sim::DomainId host) {
                                     news_span(khz),
                                     task_ends_.get(),
                                     sim::DomainClock(base_khz_, khz),
-                                    news_latency_,
-                                    entries_};
+                                    news_latency_};
     hosts_.push_back(std::make_unique<net::HostAgent>(links.endpoint(node), system_, news, pairs));
   }
 }

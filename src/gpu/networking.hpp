@@ -24,10 +24,8 @@ namespace lockstep::gpu {
 class Networking {
  public:
   /// `ends`: the domains of the endpoints by number, as of Links. `host`: that of the host's program.
-  /// `entries`: of the devices' queues.
   Networking(const config::SystemConfig& system, Links& links, std::vector<std::unique_ptr<Device>>& devices,
-             const std::vector<sim::DomainId>& ends, sim::DomainId host, std::uint64_t base_khz,
-             mem::EntryTimes& entries);
+             const std::vector<sim::DomainId>& ends, sim::DomainId host, std::uint64_t base_khz);
   Networking(const Networking&) = delete;
   Networking& operator=(const Networking&) = delete;
   void attach(sim::Engine& engine);
@@ -54,9 +52,8 @@ class Networking {
   }
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(system_), a.given(base_khz_), a.given(entries_), a.given(news_latency_),
-              a.given(ends_), pairs_, nics_, hosts_, cores_, a.given(core_ids_), network_, a.given(post_),
-              task_ends_, logs_);
+    a.members(*this, a.given(system_), a.given(base_khz_), a.given(news_latency_), a.given(ends_), pairs_,
+              nics_, hosts_, cores_, a.given(core_ids_), network_, a.given(post_), task_ends_, logs_);
   }
   /// Grows with each operation that becomes complete or is dealt with.
   [[nodiscard]] std::uint64_t activity() const;
@@ -75,7 +72,6 @@ class Networking {
 
   config::SystemConfig system_;
   std::uint64_t base_khz_;
-  mem::EntryTimes* entries_;
   Time news_latency_;
   std::vector<sim::DomainId> ends_;
   std::vector<std::unique_ptr<net::QueuePair>> pairs_;

@@ -8,7 +8,6 @@ namespace {
 void place_queue(const trace::Command& c, const config::SystemConfig& system, mem::Apertures& apertures) {
   const Address first = line_of(c.address);
   const std::uint64_t bytes = line_of(c.address + c.bytes + kLineBytes - 1) - first;
-  apertures.queue(first, bytes);
   if (config::traits(system.network.node.design).queues_on_host) {
     const auto host = static_cast<std::uint16_t>(system.host_of(c.device));
     apertures.place(first, bytes, host);

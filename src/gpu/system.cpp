@@ -59,10 +59,9 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
                      time_of_ps(std::uint64_t{device.host.copy_start_ns} * 1000, base_khz_));
   }
   if (config.nics > 0) {
-    networking_ =
-        std::make_unique<Networking>(config, *links_, devices_, ends, host, base_khz_, entry_times_);
+    networking_ = std::make_unique<Networking>(config, *links_, devices_, ends, host, base_khz_);
     networking_->attach(engine);
-    place_networking();
+    networking_->place(apertures_);
     host_.set_agents(networking_->news());
     if (networking_->task_ends()) host_.set_task_ends(*networking_->task_ends(), networking_->task_span());
   }
@@ -70,15 +69,6 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
     devices_[kernel.device]->dispatcher().set_plan(kernel.kernel, kernel.launch);
   node_ids_ = std::move(first);
   if (links_) node_ids_.insert(node_ids_.end(), links_->switch_ids().begin(), links_->switch_ids().end());
-}
-
-void System::place_networking() {
-  if (!networking_) return;
-  networking_->place(apertures_);
-  for (; queues_placed_ < apertures_.queues().size(); ++queues_placed_) {
-    const auto [begin, bytes] = apertures_.queues()[queues_placed_];
-    entry_times_.add(begin, bytes);
-  }
 }
 
 std::unique_ptr<Device> System::make_device(std::uint16_t number, sim::DomainId first, sim::DomainId host,
@@ -95,7 +85,6 @@ std::unique_ptr<Device> System::make_linked(std::uint16_t number, sim::DomainId 
                                             const Builder& builder, bool skip) {
   core::PeerWiring wiring = links_->wiring(number);
   if (sharing_) wiring.directory = sharing_->port_link(number);
-  wiring.entry_times = &entry_times_;
   const core::DirectoryLink directory = sharing_ ? sharing_->gmmu_link(number) : core::DirectoryLink{};
   return std::make_unique<Device>(first, host, config, plan, builder, skip, &apertures_, std::move(wiring),
                                   directory);

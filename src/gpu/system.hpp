@@ -62,7 +62,7 @@ class System {
     if (!links_ || apertures.changes() == placed_) return;
     placed_ = apertures.changes();
     apertures_ = apertures;
-    place_networking();
+    if (networking_) networking_->place(apertures_);
   }
   /// Both directions of every link; none with one device.
   [[nodiscard]] std::vector<stats::LinkResult> links() const;
@@ -91,8 +91,8 @@ class System {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(base_khz_), a.given(map_), a.given(node_ids_), a.given(elsewhere_), host_,
-              a.given(clocks_), devices_, a.given(apertures_), a.given(placed_), a.given(queues_placed_),
-              entry_times_, links_, sharing_, networking_);
+              a.given(clocks_), devices_, a.given(apertures_), a.given(placed_), links_, sharing_,
+              networking_);
   }
   /// Names of the domains with something left, with their device where there are several.
   [[nodiscard]] std::string busy_domains() const;
@@ -100,7 +100,6 @@ class System {
   [[nodiscard]] std::string dump() const;
 
  private:
-  void place_networking();
   [[nodiscard]] std::unique_ptr<Device> make_device(std::uint16_t number, sim::DomainId first,
                                                     sim::DomainId host, const config::SystemConfig& config,
                                                     const Plan& plan, const Builder& builder, bool skip);
@@ -118,8 +117,6 @@ class System {
   // With several devices only.
   mem::Apertures apertures_;
   std::uint64_t placed_ = ~std::uint64_t{0};  // changes() of the last that was placed
-  std::size_t queues_placed_ = 0;             // of its queues
-  mem::EntryTimes entry_times_;
   std::unique_ptr<Links> links_;
   std::unique_ptr<Sharing> sharing_;        // with managed memory
   std::unique_ptr<Networking> networking_;  // with NICs

@@ -5,7 +5,6 @@
 
 #include "config/gpu_config.hpp"
 #include "mem/apertures.hpp"
-#include "mem/entry_times.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::mem {
@@ -32,11 +31,9 @@ class AddressMap {
   [[nodiscard]] std::uint32_t peer_port(Address line) const { return slices_ + lane(line); }
   /// Whether what port() gives is a lane of the peer port.
   [[nodiscard]] bool is_peer_port(std::uint32_t port) const { return port >= slices_; }
-  /// Before the run: this device is number `device` among several, and has `lanes` to the others. `entries`:
-  /// null without NICs.
-  void join(const Apertures& apertures, EntryTimes* entries, std::uint16_t device, std::uint32_t lanes) {
+  /// Before the run: this device is number `device` among several, and has `lanes` to the others.
+  void join(const Apertures& apertures, std::uint16_t device, std::uint32_t lanes) {
     apertures_ = &apertures;
-    entries_ = entries;
     device_ = device;
     lanes_ = lanes;
   }
@@ -53,8 +50,6 @@ class AddressMap {
   }
 
   [[nodiscard]] const Apertures& apertures() const { return *apertures_; }
-  /// Of the queues of all devices; null without NICs.
-  [[nodiscard]] EntryTimes* entry_times() const { return entries_; }
 
   /// Number of the line within its slice: dense, so that line <-> (home slice, local line) is one to one.
   [[nodiscard]] std::uint64_t local_line(Address line) const { return line / kLineBytes / slices_; }
@@ -68,7 +63,6 @@ class AddressMap {
 
   std::uint32_t slices_, halves_, sms_, sms_per_half_;
   const Apertures* apertures_ = nullptr;  // null: all memory is this device's
-  EntryTimes* entries_ = nullptr;
   std::uint16_t device_ = 0;
   std::uint32_t lanes_ = 1;
 };

@@ -47,13 +47,6 @@ class Apertures {
     const Doorbells& range = std::prev(next)->second;
     return address <= range.last ? range.nic : kNoDoorbell;
   }
-  /// [begin, begin + bytes), whole lines, has entries of a network queue.
-  void queue(Address begin, std::uint64_t bytes) {
-    ++changes_;
-    queues_.emplace_back(begin, bytes);
-  }
-  /// All that have ever been, in their order.
-  [[nodiscard]] const std::vector<std::pair<Address, std::uint64_t>>& queues() const { return queues_; }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   /// How often it has changed.
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
@@ -82,7 +75,6 @@ class Apertures {
 
   std::map<Address, Range> ranges_;         // by first address, disjoint
   std::map<Address, Doorbells> doorbells_;  // likewise
-  std::vector<std::pair<Address, std::uint64_t>> queues_;
   std::uint64_t changes_ = 0;
 };
 

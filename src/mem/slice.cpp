@@ -32,7 +32,6 @@ Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const Addres
       atomic_interval_(config.l2.atomic_interval),
       in_bytes_(config.icnt.slice_in_bytes),
       out_bytes_(config.icnt.slice_out_bytes),
-      to_ps_(config.clock.l2_khz, 1'000'000'000),
       pipe_capacity_(config.l2.latency + 32),  // a request a cycle, and some that wait for their turn
       far_ways_(config.l2.ways / 2),  // the other half of the ways always serves the home's own lines
       far_mshrs_(config.l2.mshrs / 2),

@@ -44,8 +44,6 @@ bool Slice::serve_signal(Latch& latch, Origin origin, Cycle now) {
                                                        : serve_read(latch, origin, false, now);
   if (!done) return false;
   signals_.count(latch.request);
-  if (EntryTimes* const entries = map_->entry_times())
-    entries->note_visible(latch.request, to_ps_.floor(now));
   if (!parked_.empty()) parked_.signalled(latch.request.line, signals_, now);
   return true;
 }

@@ -51,9 +51,6 @@ class CorePort {
   [[nodiscard]] bool wants_to_move() const { return !given_.empty(); }
   void move(QueuePair& pair);
   [[nodiscard]] bool elides() const { return elides_; }
-  [[nodiscard]] const mem::EntryMoments* entry_moments(Address entry) const {
-    return map_->entry_times()->find(entry);
-  }
   unsigned poll(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, const PollRequest& how);
   unsigned read_entry(Cycle, std::uint16_t, Address) { return 0; }  // the poll has brought all of it
   unsigned run_call(Cycle now);

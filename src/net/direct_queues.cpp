@@ -35,7 +35,6 @@ void DirectQueues::ring(Cycle now, std::uint16_t device, const icnt::Request& st
     return entry - queue->pair->commands < queue->pair->entries() * trace::kNetEntryBytes;
   });
   if (found == queues.rend()) return;
-  entries_->note_visible(store, clock_.ps(now));
   ++(*found)->rung;
   begin(now, **found);
 }
@@ -44,8 +43,7 @@ void DirectQueues::begin(Cycle now, Queue& queue) {
   for (; queue.begun < queue.rung && !queue.waiting.empty(); ++queue.begun, queue.waiting.pop()) {
     Command& command = queue.pair->command[queue.pair->place(queue.begun)];
     command = {queue.waiting.front(), {}};
-    note_entry(command.at, entries_->find(queue.pair->command_address(queue.begun)), clock_.ps(now));
-    command.moment(Moment::kIssued) = clock_.ps(now);
+    command.moment(Moment::kSeen) = command.moment(Moment::kIssued) = clock_.ps(now);
     ++counters_.found;
     queue.pair->entries_open.enter(clock_.ps(now));
     operations_->ring(now, *queue.pair, queue.begun);

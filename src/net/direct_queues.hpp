@@ -20,8 +20,7 @@ namespace lockstep::net {
 /// data.
 class DirectQueues {
  public:
-  DirectQueues(Operations& operations, mem::EntryTimes& entries, const Clock& clock)
-      : operations_(&operations), entries_(&entries), clock_(clock) {}
+  DirectQueues(Operations& operations, const Clock& clock) : operations_(&operations), clock_(clock) {}
 
   void receive(Cycle now, const AgentNews& news);
   /// The store of a kernel on the device.
@@ -38,7 +37,7 @@ class DirectQueues {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(operations_), a.given(entries_), a.given(clock_), queues_, counters_);
+    a.members(*this, a.given(operations_), a.given(clock_), queues_, counters_);
     for (auto& of_device : queues_)
       for (auto& queue : of_device) queue->pair->dealt = &counters_;
   }
@@ -62,7 +61,6 @@ class DirectQueues {
   void begin(Cycle now, Queue& queue);
 
   Operations* operations_;
-  mem::EntryTimes* entries_;
   Clock clock_;
   std::vector<std::vector<std::unique_ptr<Queue>>> queues_;  // by device and number
   ThreadCounters counters_;

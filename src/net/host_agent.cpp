@@ -11,10 +11,6 @@ namespace lockstep::net {
 
 using icnt::AccessKind;
 
-const mem::EntryMoments* HostPort::entry_moments(Address entry) const {
-  return host_->from_.entries->find(entry);
-}
-
 unsigned HostPort::poll(Cycle now, std::uint16_t device, Address word, std::uint32_t signals,
                         const PollRequest& how) {
   if (host_->has_queues_) return poll_own(now, word, signals, how.patient);
@@ -109,19 +105,19 @@ HostAgent::HostAgent(link::EndpointWiring wiring, const config::SystemConfig& sy
     : links_(std::move(wiring)),
       from_(news),
       config_(system.network.host_threads),
-      clock_(system.devices.front().clock.core_khz),
-      memory_cycles_(clock_.cycles(config_.memory_ps, 1)),
+      memory_cycles_(Clock(system.devices.front().clock.core_khz).cycles(config_.memory_ps, 1)),
       news_(news.span),
       has_queues_(config::traits(system.network.node.design).queues_on_host) {
+  const Clock clock(system.devices.front().clock.core_khz);
   const bool processes = system.served_by(config::NetDesignTraits::Server::kProcesses);
   for (std::uint32_t t = 0; !processes && !pairs.empty() && t < config_.threads; ++t)
-    threads_.push_back(std::make_unique<Thread>(*this, t, system.network, clock_));
+    threads_.push_back(std::make_unique<Thread>(*this, t, system.network, clock));
   HostProcess::Host& host = *this;
   Address memory = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     place(*pairs[i], memory);
     if (processes) {
-      processes_.emplace_back(host, *pairs[i], system.network, clock_);
+      processes_.emplace_back(host, *pairs[i], system.network, clock);
     } else {
       threads_[i % threads_.size()]->program.add_pair(*pairs[i]);
     }
@@ -180,7 +176,6 @@ void HostAgent::take(Cycle now, const link::Message& message) {
   replies_.push(reply);
   if (!message.access.signals) return;
   signals_.count(message.access);
-  from_.entries->note_visible(message.access, clock_.ps(now));
   for (const auto& thread : threads_) thread->port.signal_came(now);
   for (HostProcess& process : processes_) process.signal_came();
 }

@@ -9,7 +9,6 @@
 
 #include "config/system_config.hpp"
 #include "link/endpoint.hpp"
-#include "mem/entry_times.hpp"
 #include "mem/signal_counts.hpp"
 #include "net/host_process.hpp"
 #include "net/messages.hpp"
@@ -34,7 +33,6 @@ class HostPort {
   void move(QueuePair&) {}
   /// It does not elide polls: they are few if they cross PCIe, and cheap otherwise.
   [[nodiscard]] static bool elides() { return false; }
-  [[nodiscard]] const mem::EntryMoments* entry_moments(Address entry) const;
   unsigned poll(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, const PollRequest& how);
   unsigned read_entry(Cycle now, std::uint16_t device, Address entry);
   unsigned run_call(Cycle) { return 0; }
@@ -81,7 +79,6 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
     TaskNetwork* ends = nullptr;            // of tasks; it is source `agent` there
     sim::DomainClock clock = {};            // of the engine's time base and this domain
     Time latency = 0;                       // of an end
-    mem::EntryTimes* entries = nullptr;     // of queues
   };
   /// `pairs`: of each thread in turn, one for each device of the host; of processes, one for each device;
   /// none where the host has no work.
@@ -108,8 +105,8 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, links_, a.given(from_), a.given(config_), a.given(clock_), a.given(memory_cycles_),
-              news_, a.given(has_queues_), signals_, replies_, own_reads_, out_, threads_, processes_);
+    a.members(*this, links_, a.given(from_), a.given(config_), a.given(memory_cycles_), news_,
+              a.given(has_queues_), signals_, replies_, own_reads_, out_, threads_, processes_);
   }
 
  private:
@@ -147,7 +144,6 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   link::Endpoint links_;
   News from_;
   config::HostThreadsGroup config_;
-  Clock clock_;
   Cycle memory_cycles_;
   sim::Inbox<AgentNews> news_;
   bool has_queues_;            // in its memory

@@ -79,7 +79,7 @@ void HostProcess::send(Cycle now) {
   put.signal = notice_of(pair_->device, task.peer, sent_[task.peer]++, pair_->entries());
   taken_[place] = true;
   Moments at{};
-  note_entry(at, nullptr, clock_.ps(begun_));
+  at[static_cast<std::size_t>(Moment::kSeen)] = clock_.ps(begun_);
   at[static_cast<std::size_t>(Moment::kIssued)] = clock_.ps(now);
   pair_->command[place] = {put, at};
   host_->ring(*pair_);

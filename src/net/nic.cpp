@@ -23,7 +23,7 @@ Nic::Nic(link::EndpointWiring wiring, const config::SystemConfig& system, const 
       devices_(system.first_host()),
       from_(news),
       news_(news.span),
-      own_(operations_, *news.entries, clock_) {}
+      own_(operations_, clock_) {}
 
 void Nic::serve(QueuePair& pair) {
   pair.nic = port_.links().node();

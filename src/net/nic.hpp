@@ -25,7 +25,6 @@ class Nic final : public sim::Domain {
     const AgentNetwork* network = nullptr;  // null: it has none
     std::uint32_t agent = 0;                // its destination there
     Cycle span = 64;                        // cycles that news may be ahead
-    mem::EntryTimes* entries = nullptr;     // of queues
   };
   Nic(link::EndpointWiring wiring, const config::SystemConfig& system, const News& news);
 

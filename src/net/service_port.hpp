@@ -17,8 +17,6 @@ namespace lockstep::net {
 ///   store(now, device, word)                   4 bytes of device memory, a signal
 ///   write_command(now, pair, number), ring(now, pair)
 ///   poll_record(now, pair, number, request)    likewise
-///   entry_moments(entry)                       when the entry was written, which only statistics need; null
-///                                              where it is in no queue
 ///   elides()                                   whether the thread may sleep (IdleRounds); then noticed() is
 ///                                              called for what request.watch names
 ///

@@ -266,7 +266,7 @@ class ServiceThread {
     const Address entry = queues_.next_entry(at_);
     id_ = queues_.take(at_, clock_.ps(now));
     moments_ = {};
-    note_entry(moments_, port_->entry_moments(entry), clock_.ps(now));
+    note(Moment::kSeen, now);
     work_.begin(Work::kCall, clock_.ps(now));
     out_ = port_->read_entry(now, queues_.device(at_), entry);
     state_ = State::kCall;

@@ -6,13 +6,6 @@
 
 namespace lockstep::net {
 
-void note_entry(Moments& at, const mem::EntryMoments* entry, std::uint64_t seen) {
-  const bool known = entry != nullptr && entry->made > 0;
-  at[static_cast<std::size_t>(Moment::kMade)] = known ? std::min(entry->made, seen) : seen;
-  at[static_cast<std::size_t>(Moment::kVisible)] = known ? std::min(entry->visible, seen) : seen;
-  at[static_cast<std::size_t>(Moment::kSeen)] = seen;
-}
-
 void StageTimes::add(const Moments& at, bool is_blocking) {
   ++operations;
   if (is_blocking) ++blocking;

@@ -4,15 +4,12 @@
 #include <array>
 #include <cstdint>
 
-#include "mem/entry_times.hpp"
 #include "trace/net_operation.hpp"
 
 namespace lockstep::net {
 
 /// What happens to an operation, in this order; of one that is not blocking kDealt is not noted.
 enum class Moment : std::uint8_t {
-  kMade,      // the kernel's store to the entry's status word has left its SM
-  kVisible,   // who polls the word would read it
   kSeen,      // the service thread has read the entry's status
   kIssued,    // it has run the code that makes the command
   kRung,      // the doorbell has arrived at the NIC
@@ -22,17 +19,13 @@ enum class Moment : std::uint8_t {
   kNoticed,   // the service thread has read the record
   kDealt,     // the entry's status is written
 };
-inline constexpr std::size_t kMoments = 10;
+inline constexpr std::size_t kMoments = 8;
 /// In ps from the beginning of the simulation.
 using Moments = std::array<std::uint64_t, kMoments>;
 
-/// Notes all moments up to kSeen; what is not known took no time. `entry`: null where it is in no queue.
-void note_entry(Moments& at, const mem::EntryMoments* entry, std::uint64_t seen);
-
 /// For one kind of operation. Times in ps, from one moment to the next (Moment), each booked to the later
-/// one; so they add up to the time from kMade to the last one, which is kDealt for a blocking operation and
-/// kNoticed for any other. An operation without a command (kQuiet) has no moments from kRung to kSent, and no
-/// kNoticed; a message of a process begins with its call, which is kSeen.
+/// one; so they add up to the time from kSeen to the last one, which is kDealt for a blocking operation and
+/// kNoticed for any other. An operation without a command (kQuiet) has kSeen, kIssued, kComplete and kDealt.
 struct StageTimes {
   std::uint64_t operations = 0, blocking = 0;
   std::array<std::uint64_t, kMoments> sum{}, most{};

@@ -11,8 +11,8 @@
 namespace lockstep::stats {
 
 /// The stages of an operation in their order; each ends with what it is named after. See docs/stats.md.
-inline constexpr std::array<std::string_view, 9> kNetworkStages = {
-    "visible", "seen", "issued", "rung", "fetched", "sent", "complete", "noticed", "dealt"};
+inline constexpr std::array<std::string_view, 7> kNetworkStages = {"issued",   "rung",    "fetched", "sent",
+                                                                   "complete", "noticed", "dealt"};
 inline constexpr std::array<std::string_view, 4> kNetworkKinds = {"put", "get", "atomic", "quiet"};
 /// What a command processor's core asks the L2 for.
 inline constexpr std::array<std::string_view, 8> kCoreAccessNames = {

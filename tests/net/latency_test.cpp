@@ -47,60 +47,6 @@ TEST_CASE("Each latency of the configuration is in the stages that pass it, as o
   }
 }
 
-TEST_CASE("An operation begins with its kernel's store, whose way to the queue's memory is the first stage") {
-  struct Way {
-    const char* design;
-    void (*longer)(config::SystemConfig&);
-    double visible;  // ns more
-  };
-  const auto crossbar = [](config::SystemConfig& s) {
-    for (config::GpuConfig& device : s.devices) device.icnt.request_latency += 150;
-  };
-  const auto link = [](config::SystemConfig& s) { kind(s, "pcie_gpu").latency_ps += 300'000; };
-  const Way ways[] = {
-      {"compnet", crossbar, 100},  // 150 cycles of 1.5 GHz
-      {"dgpu", crossbar, 100},     // the queue is in the GPU's memory
-      {"dgpu_host", link, 300},    // in the host's
-      {"apu", [](config::SystemConfig& s) { kind(s, "directory").latency_ps += 300'000; }, 300},
-      {"direct", link, 300},  // the store is the doorbell
-      {"compnet", link, 0},
-      {"dgpu", link, 0},
-  };
-  for (const Way& way : ways) {
-    INFO(way.design);
-    config::SystemConfig system = nodes(2, way.design);
-    const Stages before = alone(system, some_put(128), "put");
-    way.longer(system);
-    const Stages after = alone(system, some_put(128), "put");
-    CHECK(stage(before, "visible") > 0);
-    CHECK(stage(after, "visible") - stage(before, "visible") == Approx(way.visible).margin(2));
-  }
-}
-
-TEST_CASE(
-    "Stages from the kernel's store to the status are all that the kernel waits for, but its own polls") {
-  for (const char* design : kDesigns) {
-    INFO(design);
-    NetScenario scenario;
-    scenario.queue(0);
-    scenario.wait(0, 0, scenario.request(0, some_put(128)));
-    const gpu::RunResult result = scenario.run(nodes(2, design));
-    const Stages stages = of_kind(result, "put");
-    // The status on its way, and polls: a round trip of PCIe each where the queue is on the host.
-    CHECK(kernel_time(result) > total(stages) - 160);  // a core waits for its store's acknowledgement
-    CHECK(kernel_time(result) < total(stages) + 2500);
-    if (stage(stages, "rung") > 0) CHECK(stage(stages, "seen") > 0);
-  }
-}
-
-TEST_CASE(
-    "A host that polls queues in device memory sees an entry a round trip after it was there, at most two") {
-  const Stages stages = alone(nodes(2, "dgpu"), some_put(128), "put");
-  const double trip = 2 * 500 + 4 * (24 + 56) / 15.75;  // both links, there and back, with headers
-  CHECK(stage(stages, "seen") > trip / 2);
-  CHECK(stage(stages, "seen") < 2 * trip + 300);  // and the L2
-}
-
 TEST_CASE("A call's instructions take their time: n over the instructions per cycle") {
   config::SystemConfig system = nodes();
   const double before = stage(alone(system, some_put(8), "put"), "issued");
