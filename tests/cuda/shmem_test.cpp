@@ -192,7 +192,8 @@ TEST_CASE("network: processes of hosts send, receive and reduce, in the order of
   CHECK(lines[0] == "shmem: init() has not been called");
   CHECK(lines[1] == "shmem: the process of PE 0 names PE 2; there are 2, counted from 0");
   CHECK_THAT(lines[2], Catch::Contains("PE 0 sends 2097152 bytes to offset") && Catch::Contains("which has"));
-  CHECK_THAT(lines[3], Catch::Contains("PE 0 sends 64 bytes at") && Catch::Contains("not memory of device 0"));
+  CHECK_THAT(lines[3],
+             Catch::Contains("PE 0 sends 64 bytes at") && Catch::Contains("not memory of device 0"));
 }
 
 TEST_CASE("network: recordings are the same for every number of threads and in every run", "[long]") {
