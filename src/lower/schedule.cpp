@@ -15,7 +15,7 @@ using ptx::RegisterId;
 using ptx::Space;
 
 /// A run longer than this is cut, so that the work stays near linear in the kernel's length.
-constexpr std::uint32_t kLongestRun = 2048;
+constexpr std::uint32_t kLongestRun = 4096;
 
 /// Cycles that a compiler has to cover before a result is there; their order of size is what counts. Loads:
 /// an L2 hit, a shared memory access (pointer chases of the models); the rest as the models' pipes.
@@ -52,21 +52,6 @@ std::uint32_t latency(const ptx::Instruction& i) {
     default:
       return ptx::bits(i.form.type()) == 64 && ptx::is_float(i.form.type()) ? kDouble : kFixed;
   }
-}
-
-std::vector<Run> find_runs(const ptx::Function& function, const ptx::ControlFlow& flow) {
-  std::vector<Run> runs;
-  for (std::uint32_t at = 0; at < function.instructions.size();) {
-    const ptx::Block& block = flow.blocks()[flow.block_of(at)];
-    Run run{at, at};
-    while (run.end < block.end && run.end - run.first < kLongestRun &&
-           !keeps_its_place(function.instructions[run.end]))
-      ++run.end;
-    if (run.end == run.first) ++run.end;
-    runs.push_back(run);
-    at = run.end;
-  }
-  return runs;
 }
 
 /// Live registers while instructions are taken one after the other from the top of a run.
@@ -201,6 +186,21 @@ unsigned registers_at_full_occupancy(unsigned arch) {
                            : arch == 86 || arch == 87 || arch == 89 || arch >= 120 ? 1536
                                                                                    : 2048;
   return 65536 / threads / 8 * 8;
+}
+
+std::vector<Run> find_runs(const ptx::Function& function, const ptx::ControlFlow& flow) {
+  std::vector<Run> runs;
+  for (std::uint32_t at = 0; at < function.instructions.size();) {
+    const ptx::Block& block = flow.blocks()[flow.block_of(at)];
+    Run run{at, at};
+    while (run.end < block.end && run.end - run.first < kLongestRun &&
+           !keeps_its_place(function.instructions[run.end]))
+      ++run.end;
+    if (run.end == run.first) ++run.end;
+    runs.push_back(run);
+    at = run.end;
+  }
+  return runs;
 }
 
 Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, unsigned registers,
