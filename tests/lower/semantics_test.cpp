@@ -7,6 +7,7 @@
 #include "lower/predication.hpp"
 #include "lower/registers.hpp"
 #include "lower/schedule.hpp"
+#include "lower/unroll.hpp"
 #include "ptx/control_flow.hpp"
 #include "ptx/parser.hpp"
 #include "tests/lower/interpreter.hpp"
@@ -135,7 +136,7 @@ TEST_CASE("a function without its short branches does what it did") {
   for (unsigned seed = 0; seed < kKernels; ++seed) {
     CAPTURE(seed);
     const ptx::Function f = kernel(seed);
-    const Predicated p = predicate(f, std::vector<std::uint32_t>(f.instructions.size(), 1));
+    const Predicated p = predicate(not_unrolled(f), std::vector<std::uint32_t>(f.instructions.size(), 1));
     CHECK((memory_after(p.function) == memory_after(f)));
     for (const bool g : p.gone) gone += g;
   }
@@ -147,7 +148,7 @@ TEST_CASE("the machine's registers hold every value until its last reader, with 
   for (unsigned seed = 0; seed < kKernels; ++seed) {
     const ptx::Function f = kernel(seed);
     const auto expected = memory_after(f);
-    const Predicated p = predicate(f, std::vector<std::uint32_t>(f.instructions.size(), 1));
+    const Predicated p = predicate(not_unrolled(f), std::vector<std::uint32_t>(f.instructions.size(), 1));
     for (const unsigned arch : {70u, 75u, 90u})
       for (const unsigned target : {24u, 64u}) {
         CAPTURE(seed, arch, target);
