@@ -4,7 +4,7 @@
 // number of iterations. It unrolls as a whole what has at most kMostInNest instructions then, if the loop is
 // inside another one that has no branches but its own (2304 and 2432 are unrolled, 4608 are not; of a
 // program's loops under branches or with others that wait beside them, 2048 and 1024 are not), else kMostAlone (576 are, 1152 are not), of
-// long bodies kMostOfLongAlone (288 are, 576 are not) and of very short ones kMostOfShortAlone. What of the
+// long bodies kMostOfLongAlone (288 are, 576 are not) and of very short ones kMostOfShortAlone (2048 are). What of the
 // body's addresses differs from iteration to iteration by a constant is an offset afterwards, and the counter
 // is no instruction.
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace lockstep::lower {
 
-inline constexpr std::uint32_t kMostInNest = 2560, kMostAlone = 576, kMostOfLongAlone = 288,
-                               kMostOfShortAlone = 1280;
+inline constexpr std::uint32_t kMostInNest = 2560, kMostAlone = 640, kMostOfLongAlone = 320,
+                               kMostOfShortAlone = 2304;
 /// Instructions of a body that count as short and as long there.
 inline constexpr std::uint32_t kShortBody = 5, kLongBody = 18;
 
