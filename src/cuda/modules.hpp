@@ -38,8 +38,8 @@ struct Kernel {
   [[nodiscard]] const CubinKernel* machine_code() const;
   /// Registers of a thread that `choice` gives it, or those of its machine code; 0: neither does.
   [[nodiscard]] std::uint32_t known_registers(const RegisterChoice& choice) const;
-  /// Its machine code in the timing model, scheduled for the registers that are known, lowered at first use. `arch`: of the configured GPU, in every
-  /// call.
+  /// Its machine code in the timing model, scheduled for the registers that are known, lowered at first use.
+  /// `arch`: of the configured GPU, in every call.
   [[nodiscard]] const lower::Code& code(std::uint32_t arch, const lower::Passes& passes = {}) const;
 
  private:

@@ -86,7 +86,7 @@ void Builder::build() {
 
 void Builder::function(const exec::FunctionCode& f) {
   const auto& variables = kernel_.program().variables;
-  const Unrolled all = passes_.unroll ? unroll(*f.source, variables) : not_unrolled(*f.source);
+  const Unrolled all = passes_.unroll ? unroll(*f.source, variables, arch_) : not_unrolled(*f.source);
   const bool predicated = passes_.predication && may_be_predicated(all.function);
   Predicated shape = predicated ? predicate(all, lengths(f, all)) : unpredicated(all);
   if (passes_.merge) merge_accesses(shape, variables);
@@ -108,23 +108,34 @@ std::vector<std::uint32_t> Builder::lengths(const exec::FunctionCode& f, const U
 }
 
 void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
-  const unsigned target = register_target(shape.function);
+  const unsigned full = registers_at_full_occupancy(arch_);
+  const Mark start = mark();
+  if (known_registers_ > 0) {
+    (void)lower(f, shape, std::min(std::max(full, known_registers_), kMaxRegisters));
+    return;
+  }
+  const unsigned used = lower(f, shape, full), needed = registers_for_values(shape.function);
+  if (used <= full || needed <= full) return;
+  back_to(start);
+  (void)lower(f, shape, needed);
+}
+
+/// Schedules and lowers the function. Returns how many registers it takes.
+unsigned Builder::lower(const exec::FunctionCode& f, const Predicated& shape, unsigned target) {
   const Schedule order = schedule(shape.function, ptx::ControlFlow(shape.function), target, passes_);
   const Mark start = mark();
   const unsigned used = with_registers(f, shape, order, target);
-  if (used <= target || used == values_) return;
+  if (used <= target || used == values_) return used;
   back_to(start);  // values rest only where the sequences' temporaries leave room for it
-  (void)with_registers(f, shape, order, target - std::min(used - values_, target));
+  return with_registers(f, shape, order, target - std::min(used - values_, target));
 }
 
 /// ptxas gives a thread what its values need, and to kernels with less than that the registers of full
-/// occupancy to schedule in. Room beside the values: of loops with 32, 64 and 128 accumulators, which have 45,
-/// 80 and 152 values at once, ptxas 13.0 makes code with 48, 80 and 168 registers for sm_86, 54, 84 and 174
-/// inside another loop.
-unsigned Builder::register_target(const ptx::Function& f) const {
-  constexpr unsigned kRoom = 8, kGranule = 8;
+/// occupancy to schedule in. Of loops with 32, 64 and 128 accumulators, which have 45, 80 and 152 values at
+/// once, ptxas 13.0 makes code with 48, 80 and 168 registers for sm_86, 54, 84 and 174 inside another loop.
+unsigned Builder::registers_for_values(const ptx::Function& f) const {
+  constexpr unsigned kGranule = 8;
   const unsigned full = registers_at_full_occupancy(arch_);
-  if (known_registers_ > 0) return std::min(std::max(full, known_registers_), kMaxRegisters);
   ptx::Function counted = f;
   if (passes_.constants) {
     const auto constant = constant_operands(f, passes_.integers);
@@ -142,7 +153,7 @@ unsigned Builder::register_target(const ptx::Function& f) const {
   const std::uint64_t threads = std::max(volume(d.maxntid), volume(d.reqntid)) * std::max(d.minnctapersm, 1u);
   if (threads > 0)
     most = std::min(most, static_cast<unsigned>(std::max<std::uint64_t>(kRegistersOfSm / threads, full)));
-  const unsigned needed = (values + kRoom + kGranule - 1) / kGranule * kGranule;
+  const unsigned needed = (values + kGranule - 1) / kGranule * kGranule;
   return std::max(full, std::min(needed, most));
 }
 

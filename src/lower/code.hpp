@@ -39,10 +39,10 @@ struct Subroutine {
 /// unrolled loop are one run, or several.
 struct CodeRun {
   std::uint32_t first_execution = 0, operations = 0;  // Code::executions()
-  std::uint32_t first = 0, end = 0;  // Code::instructions()
-  bool has_optional = false;         // some are under a branch that is predicated (predication.hpp)
-  bool is_optional = false;          // all are, and the run before it falls through to it
-  bool has_slow_path = false;        // some are executed by some lanes only
+  std::uint32_t first = 0, end = 0;                   // Code::instructions()
+  bool has_optional = false;   // some are under a branch that is predicated (predication.hpp)
+  bool is_optional = false;    // all are, and the run before it falls through to it
+  bool has_slow_path = false;  // some are executed by some lanes only
 };
 
 /// What of a MachineInstruction each execution needs.
@@ -98,7 +98,7 @@ class Code {
   std::vector<MachineStep> steps_;
   std::vector<CodeRun> runs_;
   std::vector<Subroutine> subroutines_;
-  std::vector<std::uint32_t> run_of_;   // by operation
+  std::vector<std::uint32_t> run_of_;  // by operation
   std::vector<std::uint32_t> executions_;
   std::vector<std::uint8_t> optional_;  // by operation
   std::uint32_t registers_ = 0, jumped_over_ = 0, await_ = 0;

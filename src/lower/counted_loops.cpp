@@ -101,8 +101,8 @@ class LoopFinder {
       return 0;
     const Instruction& test = f_.instructions[tested];
     if (test.op() != Opcode::kSetp || test.guard || test.operands.size() != 3 ||
-        test.operands[1].kind != OperandKind::kRegister ||
-        test.operands[2].kind != OperandKind::kImmediate || ptx::is_float(test.form.type()))
+        test.operands[1].kind != OperandKind::kRegister || test.operands[2].kind != OperandKind::kImmediate ||
+        ptx::is_float(test.form.type()))
       return 0;
     const RegisterId counter = test.operands[1].reg;
     const std::uint32_t step = only_write(f_, block.first, block.end, counter);
@@ -112,7 +112,7 @@ class LoopFinder {
     const auto by = static_cast<std::int64_t>(f_.instructions[step].operands[2].bits);
     const auto limit = cut(static_cast<std::int64_t>(test.operands[2].bits), type);
     std::int64_t value = *start;
-    for (std::uint32_t count = 1; count <= kMostIterations; ++count) {
+    for (std::uint32_t count = 1; count <= kMaxIterations; ++count) {
       const std::int64_t next = value + by;
       const auto goes_on = compare(test, cut(tested > step ? next : value, type), limit);
       if (!goes_on) return 0;

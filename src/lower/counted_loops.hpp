@@ -17,10 +17,10 @@ struct CountedLoop {
   bool nested = false;               // inside another loop, in which there is no choice behind this one
 };
 
-inline constexpr std::uint32_t kMostIterations = 1024;
+inline constexpr std::uint32_t kMaxIterations = 1024;
 
 /// The first one at or behind `from` whose body has none of the instructions that keep their place
-/// (dependences.hpp) but the branch, whose comparison nothing else reads, and of at most kMostIterations.
+/// (dependences.hpp) but the branch, whose comparison nothing else reads, and of at most kMaxIterations.
 [[nodiscard]] std::optional<CountedLoop> find_counted_loop(const ptx::Function& function, std::uint32_t from);
 
 }  // namespace lockstep::lower

@@ -10,8 +10,12 @@ namespace lockstep::lower {
 using ptx::OperandKind;
 
 Emitter::Mark Emitter::mark() const {
-  return {code_.instructions_.size(), code_.runs_.size(), code_.executions_.size(),
-          code_.subroutines_.size(),  code_.registers_,   code_.jumped_over_,
+  return {code_.instructions_.size(),
+          code_.runs_.size(),
+          code_.executions_.size(),
+          code_.subroutines_.size(),
+          code_.registers_,
+          code_.jumped_over_,
           pc_};
 }
 

@@ -27,9 +27,7 @@ std::uint64_t of_product(std::uint64_t a, std::uint64_t b) {
   return zeros >= 64 ? 0 : kAny << static_cast<unsigned>(zeros);
 }
 
-std::uint64_t of_sum(std::uint64_t a, std::uint64_t b) {
-  return (a & b) == 0 ? a | b : from_lowest(a | b);
-}
+std::uint64_t of_sum(std::uint64_t a, std::uint64_t b) { return (a & b) == 0 ? a | b : from_lowest(a | b); }
 
 class Bits {
  public:

@@ -64,9 +64,8 @@ std::optional<LinearValue> LinearValues::of(const ptx::Operand& operand) {
     case OperandKind::kImmediate:
       return LinearValue{0, static_cast<std::int64_t>(operand.bits)};
     case OperandKind::kSymbol:
-      return LinearValue{
-          node({kSymbol, static_cast<std::uint64_t>(operand.symbol.kind), operand.symbol.id}),
-          operand.offset};
+      return LinearValue{node({kSymbol, static_cast<std::uint64_t>(operand.symbol.kind), operand.symbol.id}),
+                         operand.offset};
     default:
       return std::nullopt;
   }

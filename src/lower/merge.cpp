@@ -57,9 +57,7 @@ bool is_memory_operation(const Instruction& i) {
   }
 }
 
-bool is_shared(ptx::Space space) {
-  return space == ptx::Space::kShared || space == ptx::Space::kSharedCta;
-}
+bool is_shared(ptx::Space space) { return space == ptx::Space::kShared || space == ptx::Space::kSharedCta; }
 
 class Merger {
  public:
@@ -206,9 +204,8 @@ class Merger {
     if (window.members.empty()) return true;
     const std::uint32_t first = window.members.front().at;
     if (!window.store) return touched_[instruction(at).operands[0].reg] <= first;
-    return std::ranges::all_of(window.members, [&](const Member& m) {
-      return written_[instruction(m.at).operands[1].reg] <= m.at;
-    });
+    return std::ranges::all_of(
+        window.members, [&](const Member& m) { return written_[instruction(m.at).operands[1].reg] <= m.at; });
   }
 
   void close_all() {
@@ -247,8 +244,7 @@ class Merger {
     vector.kind = OperandKind::kVector;
     for (std::int64_t offset = begin; offset < begin + bytes; offset += window.element) {
       const auto member = std::ranges::find(members, offset, &Member::offset);
-      vector.elements.push_back(member == members.end() ? unread(all)
-                                                        : code[member->at].operands[data]);
+      vector.elements.push_back(member == members.end() ? unread(all) : code[member->at].operands[data]);
       in_vector(vector.elements.back().reg);
     }
     all.form.vector = static_cast<std::uint8_t>(bytes / window.element);

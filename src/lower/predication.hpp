@@ -25,7 +25,7 @@ struct Predicated {
   ptx::Function function;
   std::vector<std::uint32_t> origin;   // by instruction: Unrolled::origin
   std::vector<std::uint32_t> carrier;  // whose execution has its addresses: itself where nothing is merged
-  std::vector<bool> gone;      // what is no instruction any more
+  std::vector<bool> gone;              // what is no instruction any more
   std::vector<bool> optional;  // not executed by a warp of whose lanes none comes there; else as the others
 };
 

@@ -20,7 +20,7 @@ using ptx::OperandKind;
 using ptx::RegisterId;
 
 /// Offsets in an address of the machine have 24 bits, with sign.
-constexpr std::int64_t kMostOffset = (1 << 23) - 1;
+constexpr std::int64_t kMaxOffset = (1 << 23) - 1;
 
 void rename(ptx::Operand& operand, const std::map<RegisterId, RegisterId>& names) {
   if (const auto found = names.find(operand.reg);
@@ -71,8 +71,8 @@ class Iterations {
       }
     }
     for (std::uint32_t at = loop.first; at < loop.end; ++at)
-      if (const Instruction& i = f.instructions[at]; is_step(i) && writes[i.operands[0].reg] == 1 &&
-                                                     std::ranges::binary_search(in, i.operands[0].reg))
+      if (const Instruction& i = f.instructions[at];
+          is_step(i) && writes[i.operands[0].reg] == 1 && std::ranges::binary_search(in, i.operands[0].reg))
         steps_.insert(i.operands[0].reg);
   }
 
@@ -174,7 +174,7 @@ class Iterations {
     const auto found = holders_.find(value.node);
     if (found == holders_.end()) return false;
     const std::int64_t offset = address.offset + value.offset - found->second.offset;
-    if (offset > kMostOffset || offset < -kMostOffset) return false;
+    if (offset > kMaxOffset || offset < -kMaxOffset) return false;
     address.reg = found->second.id;
     address.offset = offset;
     return true;
@@ -211,13 +211,13 @@ class Iterations {
         ++steps;
         continue;
       }
-      if (steps > 0 && steps < loop_.count && !gone_[at] && reads_as_value(code_[at], original, id)) return true;
+      if (steps > 0 && steps < loop_.count && !gone_[at] && reads_as_value(code_[at], original, id))
+        return true;
     }
     return false;
   }
   /// An address that names it has been made relative to what the register holds, unless it could not.
-  [[nodiscard]] static bool reads_as_value(const Instruction& i, const Instruction& original,
-                                           RegisterId id) {
+  [[nodiscard]] static bool reads_as_value(const Instruction& i, const Instruction& original, RegisterId id) {
     Instruction rest = i;
     for (std::size_t o = 0; o < rest.operands.size(); ++o)
       if (rest.operands[o].kind == OperandKind::kAddress && !(rest.operands[o] == original.operands[o]))
@@ -242,12 +242,13 @@ class Iterations {
   std::vector<bool> gone_;
 };
 
-bool fits(const CountedLoop& loop, std::uint32_t instructions) {
-  if (loop.nested) return instructions <= kMostInNest;
+bool fits(const CountedLoop& loop, std::uint32_t instructions, unsigned arch) {
+  constexpr unsigned kIgnoresNests = 90;  // and later ones
+  if (loop.nested && arch < kIgnoresNests) return instructions <= kMaxInNest;
   const std::uint32_t body = instructions / loop.count;
-  const std::uint32_t most = body <= kShortBody  ? kMostOfShortAlone
-                             : body <= kLongBody ? kMostAlone
-                                                 : kMostOfLongAlone;
+  const std::uint32_t most = body <= kShortBody  ? kMaxOfShortAlone
+                             : body <= kLongBody ? kMaxAlone
+                                                 : kMaxOfLongAlone;
   return instructions <= most;
 }
 
@@ -309,8 +310,8 @@ Unrolled not_unrolled(const ptx::Function& function) {
   return all;
 }
 
-Unrolled unroll(const ptx::Function& function, const std::vector<ptx::Variable>& variables) {
-  constexpr std::uint64_t kMostCopied = 16384;  // instructions that are looked at for one loop
+Unrolled unroll(const ptx::Function& function, const std::vector<ptx::Variable>& variables, unsigned arch) {
+  constexpr std::uint64_t kMaxCopied = 16384;  // instructions that are looked at for one loop
   Unrolled all = not_unrolled(function);
   if (std::ranges::count(function.directives.pragmas, "nounroll") > 0) return all;
   bool any = false;
@@ -318,11 +319,11 @@ Unrolled unroll(const ptx::Function& function, const std::vector<ptx::Variable>&
     const auto loop = find_counted_loop(all.function, from);
     if (!loop) break;
     from = loop->end;
-    if (std::uint64_t{loop->end - loop->first} * loop->count > kMostCopied) continue;
+    if (std::uint64_t{loop->end - loop->first} * loop->count > kMaxCopied) continue;
     const auto possible = possible_bits(all.function, variables);
     Iterations iterations(all.function, *loop, possible);
     iterations.make();
-    if (!fits(*loop, iterations.instructions())) continue;
+    if (!fits(*loop, iterations.instructions(), arch)) continue;
     replace(all, *loop, iterations);
     from = loop->first;
     any = true;

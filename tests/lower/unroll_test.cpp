@@ -1,12 +1,13 @@
 // Loops unrolled as a whole and neighbouring accesses merged, against ptxas 13.0 (nvcc 13.0.88, -arch sm_86,
 // disassembled): the numbers of instructions are those of its cubins of the same PTX.
+#include "lower/unroll.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "lower/merge.hpp"
-#include "lower/unroll.hpp"
 #include "tests/lower/interpreter.hpp"
 #include "tests/lower/support.hpp"
 
@@ -42,8 +43,8 @@ std::string row(unsigned shift) {
 std::string load_words(const std::vector<int>& offsets) {
   std::string text = row(5) + "mov.f32 %f8, 0f3F800000;\n";
   for (std::size_t n = 0; n < offsets.size(); ++n)
-    text += fmt::format("ld.shared.f32 %f{}, [%i5+{}];\nfma.rn.f32 %f8, %f{}, %f8, %f{};\n", n, offsets[n], n,
-                        n);
+    text +=
+        fmt::format("ld.shared.f32 %f{}, [%i5+{}];\nfma.rn.f32 %f8, %f{}, %f8, %f{};\n", n, offsets[n], n, n);
   return text + "st.global.f32 [%r1], %f8;\n";
 }
 
@@ -56,8 +57,8 @@ std::string store_words(const std::vector<int>& offsets) {
   return text;
 }
 
-/// `accumulators` sums of products of values from shared memory, `iterations` times; inside another loop where
-/// it is `nested`.
+/// `accumulators` sums of products of values from shared memory, `iterations` times; inside another loop
+/// where it is `nested`.
 std::string products(unsigned accumulators, unsigned iterations, bool nested) {
   std::string text = row(10) + "mov.u32 %i9, %tid.x;\n";
   for (unsigned a = 0; a < accumulators; ++a)
@@ -67,8 +68,7 @@ std::string products(unsigned accumulators, unsigned iterations, bool nested) {
     text += fmt::format("fma.rn.f32 %f{}, %f8, %f{}, %f{};\n", a, (a + 1) % accumulators, a);
   text += fmt::format("add.s32 %i4, %i4, 4;\nsetp.ne.s32 %p1, %i4, {};\n@%p1 bra $inner;\n", 4 * iterations);
   if (nested)
-    text +=
-        "add.s32 %i5, %i5, 16;\nadd.s32 %i9, %i9, -1;\nsetp.ne.s32 %p2, %i9, 0;\n@%p2 bra $outer;\n";
+    text += "add.s32 %i5, %i5, 16;\nadd.s32 %i9, %i9, -1;\nsetp.ne.s32 %p2, %i9, 0;\n@%p2 bra $outer;\n";
   for (unsigned a = 0; a < accumulators; ++a)
     text += fmt::format("st.global.f32 [%r1+{}], %f{};\n", 4 * a, a);
   return text;
