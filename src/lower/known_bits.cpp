@@ -35,8 +35,8 @@ class Bits {
       : function_(function), variables_(variables), possible_(function.registers.size()) {}
 
   std::vector<std::uint64_t> run() {
-    constexpr unsigned kMostPasses = 64;  // more: a chain of loops, of which nothing is said then
-    for (unsigned pass = 0; pass < kMostPasses; ++pass)
+    constexpr unsigned kMaxPasses = 64;  // more: a chain of loops, of which nothing is said then
+    for (unsigned pass = 0; pass < kMaxPasses; ++pass)
       if (!step()) return std::move(possible_);
     return std::vector<std::uint64_t>(possible_.size(), kAny);
   }

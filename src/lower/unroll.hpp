@@ -1,12 +1,13 @@
 // Loops whose number of iterations is known, unrolled as a whole.
 //
-// Derived from what ptxas 13.0 makes, for sm_75 to sm_120, of loops that differ in the length of their body
-// and in their number of iterations. It unrolls as a whole what has at most kMaxAlone instructions then (576
-// are, 1088 are not), of long bodies kMaxOfLongAlone (288 are, 520 are not) and of very short ones
-// kMaxOfShortAlone (2048 are). Before sm_90 a loop inside another one that has no branches but its own is
-// unrolled up to kMaxInNest (2304 and 2432 are unrolled, 4608 are not; of a program's loops under branches or
-// with others that wait beside them, 2048 and 1024 are not). What of the body's addresses differs from
-// iteration to iteration by a constant is an offset afterwards, and the counter is no instruction.
+// Derived from what ptxas 13.0 makes, for sm_75, sm_80, sm_86 and sm_90, of loops that differ in the length
+// of their body and in their number of iterations. It unrolls as a whole what has at most kMaxAlone
+// instructions then (576 are, 1088 are not), of long bodies kMaxOfLongAlone (288 are, 520 are not) and of
+// very short ones kMaxOfShortAlone (2048 are). Before sm_90, a loop inside another one that has no branches
+// but its own is unrolled up to kMaxInNest (2304 and 2432 are unrolled, 4608 are not; of a program's loops
+// under branches or with others that wait beside them, 2048 and 1024 are not). What of the body's addresses
+// differs from iteration to iteration by a constant is an offset afterwards, and the counter is no
+// instruction.
 #pragma once
 
 #include <cstdint>

@@ -74,6 +74,26 @@ std::string products(unsigned accumulators, unsigned iterations, bool nested) {
   return text;
 }
 
+/// Eight sums over 16 steps, whose factors come four at once.
+std::string sums_of_vectors() {
+  std::string text = row(4);
+  for (int sum = 0; sum < 8; ++sum) text += fmt::format("ld.global.f32 %f{}, [%r1+{}];\n", sum, 4 * sum);
+  for (int step = 0; step < 16; ++step) {
+    const int one = 8 + step / 4 * 36;
+    for (int sum = 0; step % 4 == 0 && sum < 8; ++sum) {
+      const int f = one + 4 * sum;
+      text += fmt::format("ld.shared.v4.f32 {{%f{}, %f{}, %f{}, %f{}}}, [%i5+{}];\n", f, f + 1, f + 2, f + 3,
+                          128 * sum + 4 * step);
+    }
+    const int other = one + 32 + step % 4;
+    text += fmt::format("ld.shared.f32 %f{}, [%i5+{}];\n", other, 2048 + 64 * step);
+    for (int sum = 0; sum < 8; ++sum)
+      text += fmt::format("fma.rn.f32 %f{0}, %f{1}, %f{2}, %f{0};\n", sum, other, one + 4 * sum + step % 4);
+  }
+  for (int sum = 0; sum < 8; ++sum) text += fmt::format("st.global.f32 [%r1+{}], %f{};\n", 4 * sum, sum);
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("loads of neighbouring words are as wide as ptxas makes them") {
@@ -116,9 +136,10 @@ TEST_CASE("accesses stay apart where the address, or what lies between, does not
 }
 
 TEST_CASE("counted loops are unrolled as far as ptxas does") {
-  const auto check = [](unsigned iterations, bool nested, std::size_t products_made, std::size_t quads) {
-    CAPTURE(iterations, nested);
-    const auto code = lowered(products(8, iterations, nested), kArch);
+  const auto check = [](unsigned iterations, bool nested, std::size_t products_made, std::size_t quads,
+                        unsigned arch = kArch) {
+    CAPTURE(iterations, nested, arch);
+    const auto code = lowered(products(8, iterations, nested), arch);
     CHECK(count(code, "FFMA") == products_made);
     CHECK(loads(code) == Accesses{quads > 0 ? 0u : 1u, 0, quads});
   };
@@ -126,6 +147,15 @@ TEST_CASE("counted loops are unrolled as far as ptxas does") {
   check(16, false, 128, 4);
   check(64, false, 512, 16);
   check(64, true, 512, 16);
+  check(128, true, 1024, 32);
+  check(128, false, 8, 0);  // ptxas: in part
+  check(64, true, 512, 16, 90);
+  check(128, true, 8, 0, 90);  // likewise
+}
+
+TEST_CASE("a kernel that loads vectors has about the registers that ptxas gives it") {
+  CHECK(code_of(sums_of_vectors(), 75).registers() == Approx(72).epsilon(0.2));
+  CHECK(code_of(sums_of_vectors(), 86).registers() == Approx(48).epsilon(0.2));
 }
 
 }  // namespace lockstep::lower::test
