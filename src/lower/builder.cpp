@@ -115,7 +115,7 @@ void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
     return;
   }
   const unsigned used = lower(f, shape, full), needed = registers_for_values(shape.function);
-  if (used <= full || needed <= full) return;
+  if (used <= needed) return;
   back_to(start);
   (void)lower(f, shape, needed);
 }
@@ -130,9 +130,9 @@ unsigned Builder::lower(const exec::FunctionCode& f, const Predicated& shape, un
   return with_registers(f, shape, order, target - std::min(used - values_, target));
 }
 
-/// ptxas gives a thread what its values need, and to kernels with less than that the registers of full
-/// occupancy to schedule in. Of loops with 32, 64 and 128 accumulators, which have 45, 80 and 152 values at
-/// once, ptxas 13.0 makes code with 48, 80 and 168 registers for sm_86, 54, 84 and 174 inside another loop.
+/// ptxas gives a thread what its values need where full occupancy leaves it less. Of loops with 32, 64 and
+/// 128 accumulators, which have 45, 80 and 152 values at once, ptxas 13.0 makes code with 48, 80 and 168
+/// registers for sm_86, 54, 84 and 174 inside another loop.
 unsigned Builder::registers_for_values(const ptx::Function& f) const {
   constexpr unsigned kGranule = 8;
   const unsigned full = registers_at_full_occupancy(arch_);
