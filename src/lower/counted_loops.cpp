@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/dependences.hpp"
+#include "lower/linear_values.hpp"
 #include "ptx/control_flow.hpp"
 #include "ptx/liveness.hpp"
 
@@ -113,7 +114,7 @@ class LoopFinder {
     const auto limit = cut(static_cast<std::int64_t>(test.operands[2].bits), type);
     std::int64_t value = *start;
     for (std::uint32_t count = 1; count <= kMaxIterations; ++count) {
-      const std::int64_t next = value + by;
+      const std::int64_t next = wrapped_sum(value, by);
       const auto goes_on = compare(test, cut(tested > step ? next : value, type), limit);
       if (!goes_on) return 0;
       if (*goes_on == guard.negated) return count;

@@ -18,9 +18,6 @@ std::int64_t cut(std::int64_t value, ptx::Type type) {
 }
 
 /// Modulo 2^64.
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
 std::int64_t times(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
@@ -107,7 +104,7 @@ std::optional<LinearValue> LinearValues::linear(const Instruction& i, const std:
       break;
     case Opcode::kSub:
       if (i.form.mods.empty() && is_constant(1))
-        return LinearValue{read[0].node, plus(read[0].offset, times(read[1].offset, -1))};
+        return LinearValue{read[0].node, wrapped_sum(read[0].offset, times(read[1].offset, -1))};
       break;
     case Opcode::kMul:
     case Opcode::kMad: {
@@ -133,7 +130,7 @@ std::optional<LinearValue> LinearValues::linear(const Instruction& i, const std:
 }
 
 LinearValue LinearValues::sum(LinearValue a, LinearValue b) {
-  const std::int64_t offset = plus(a.offset, b.offset);
+  const std::int64_t offset = wrapped_sum(a.offset, b.offset);
   if (a.node == 0 || b.node == 0) return {a.node + b.node, offset};
   return {node({kSum, std::min(a.node, b.node), std::max(a.node, b.node)}), offset};
 }

@@ -17,6 +17,11 @@ struct LinearValue {
   friend bool operator==(const LinearValue&, const LinearValue&) = default;
 };
 
+/// Modulo 2^64.
+[[nodiscard]] constexpr std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
 /// Value numbering of integer arithmetic along a straight run of instructions (Cocke and Schwartz, 1970):
 /// equal nodes are equal values. Sums of constants, and their products and shifts, go to the offset; an `or`
 /// of values without a common bit is a sum.

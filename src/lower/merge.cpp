@@ -7,6 +7,7 @@
 
 #include "lower/dependences.hpp"
 #include "lower/known_bits.hpp"
+#include "lower/linear_values.hpp"
 #include "lower/schedule.hpp"
 #include "lower/unroll.hpp"
 #include "ptx/control_flow.hpp"
@@ -142,7 +143,7 @@ class Merger {
     std::uint64_t possible = 0;
     if (address.base == ptx::AddressBase::kRegister) {
       one.root = roots_[address.reg];
-      one.root.offset += address.offset;
+      one.root.offset = wrapped_sum(one.root.offset, address.offset);
       one.version = one.root.symbol ? 0 : versions_[static_cast<RegisterId>(one.root.id)];
       possible = possible_of(address.reg);
     } else if (address.base == ptx::AddressBase::kSymbol) {
@@ -152,6 +153,8 @@ class Merger {
     } else {
       return std::nullopt;
     }
+    constexpr std::int64_t kFarthest = std::int64_t{1} << 32;
+    if (one.root.offset > kFarthest || one.root.offset < -kFarthest) return std::nullopt;
     one.aligned = std::int64_t{1} << std::min(4, std::countr_zero(possible | 16u));
     return one;
   }

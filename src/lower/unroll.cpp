@@ -173,7 +173,8 @@ class Iterations {
     const LinearValue value = values_.of(address.reg);
     const auto found = holders_.find(value.node);
     if (found == holders_.end()) return false;
-    const std::int64_t offset = address.offset + value.offset - found->second.offset;
+    const std::int64_t offset =
+        wrapped_sum(wrapped_sum(address.offset, value.offset), wrapped_sum(~found->second.offset, 1));
     if (offset > kMaxOffset || offset < -kMaxOffset) return false;
     address.reg = found->second.id;
     address.offset = offset;
