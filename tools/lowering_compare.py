@@ -22,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PTX = os.path.join(HERE, "..", "examples", "ptx")
 DATA = os.path.join(HERE, "lowering_ptxas.csv")
 ARCHITECTURES = (75, 80, 90)
-STEPS = ("fusion", "constants", "schedule", "rest", "predication", "integers", "setup", "temporaries", "slow_paths")  # in the order in which the table adds them; left_out changes no code
+STEPS = ("fusion", "constants", "unroll", "merge", "schedule", "rest", "predication", "integers", "setup", "temporaries", "slow_paths")  # in the order in which the table adds them; left_out changes no code
 # The low twelve bits of a 16-byte instruction, from cubins of kernels that end in nothing else.
 NOP, BRANCH = 0x918, 0x947
 

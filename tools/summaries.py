@@ -120,6 +120,8 @@ ACCURACY = [
     ("of these, elapsed cycles with the launch", "QV100, V100 SXM2", lambda: sentence(KERNELS, "Rodinia 3.1 on a V100", "With the floor."), "none",
      KERNELS, "rodinia"),
     ("vectorAdd, lud, LULESH, with the launch", "V100", sst_errors, "SST-GPU: 9.1, 22.5 and 4.5 %", KERNELS, "sst_runs"),
+    ("SGEMM, six kernels of a ladder", "RTX A6000", lambda: column(KERNELS, ["SGEMM, step by step, on an RTX A6000"], "error"), "none", KERNELS,
+     "sgemm_ladder"),
     ("chains of dependent FFMA", "H100 PCIe", lambda: sentence(KERNELS, "Dependent FFMA on an H100 PCIe", "Slope"),
      "Accel-Sim (h100-test): 46 and 61 %", KERNELS, "ffma"),
     ("pointer chase", "V100, A100, H100 PCIe", lambda: tables("Pointer chase", "Pointer chase, te42kyfo", GPUS), "none", MEMORY, "chase"),

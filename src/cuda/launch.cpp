@@ -77,28 +77,14 @@ std::uint32_t register_estimate(const Kernel& kernel, const config::GpuConfig& g
   return std::max(std::min(kernel.code(gpu.gpu.arch).registers(), most), kMin);
 }
 
-namespace {
-
-/// Registers of a thread that `choice` gives the kernel, or those of its machine code; 0: an estimate is
-/// left.
-std::uint32_t known_registers(const Kernel& kernel, const RegisterChoice& choice) {
-  if (const auto given = choice.kernels.find(kernel.name); given != choice.kernels.end())
-    return given->second;
-  if (choice.source == RegisterChoice::Source::kCubin)
-    if (const CubinKernel* code = kernel.machine_code(); code != nullptr) return code->registers;
-  return 0;
-}
-
-}  // namespace
-
 std::uint32_t registers_of(const Kernel& kernel, const config::GpuConfig& gpu, const RegisterChoice& choice) {
-  const std::uint32_t known = known_registers(kernel, choice);
+  const std::uint32_t known = kernel.known_registers(choice);
   return known > 0 ? known : register_estimate(kernel, gpu);
 }
 
 std::uint32_t registers_of(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu,
                            const RegisterChoice& choice) {
-  if (const std::uint32_t known = known_registers(kernel, choice); known > 0) return known;
+  if (const std::uint32_t known = kernel.known_registers(choice); known > 0) return known;
   const std::uint64_t threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
   return std::min(register_estimate(kernel, gpu), config::max_registers(gpu.sm, threads));
 }

@@ -37,11 +37,20 @@ const CubinKernel* Kernel::machine_code() const {
   return found == kernels.end() ? nullptr : &found->second;
 }
 
+std::uint32_t Kernel::known_registers(const RegisterChoice& choice) const {
+  if (const auto given = choice.kernels.find(name); given != choice.kernels.end()) return given->second;
+  if (choice.source == RegisterChoice::Source::kCubin)
+    if (const CubinKernel* code = machine_code(); code != nullptr) return code->registers;
+  return 0;
+}
+
 const lower::Code& Kernel::code(std::uint32_t arch, const lower::Passes& passes) const {
   auto& codes = translated_[current_device()].codes;
   for (const auto& [made_by, code] : codes)
     if (made_by == passes) return *code;
-  return *codes.emplace_back(passes, std::make_unique<lower::Code>(executable(), arch, passes)).second;
+  static const RegisterChoice choice = read_register_choice();
+  auto code = std::make_unique<lower::Code>(executable(), arch, passes, known_registers(choice));
+  return *codes.emplace_back(passes, std::move(code)).second;
 }
 
 const FatbinImage* choose_cubin(std::span<const FatbinImage> images, std::uint32_t arch) {

@@ -12,6 +12,7 @@
 
 #include "cuda/cubin.hpp"
 #include "cuda/fatbin.hpp"
+#include "cuda/register_choice.hpp"
 #include "exec/device_memory.hpp"
 #include "exec/executable.hpp"
 #include "lower/code.hpp"
@@ -35,8 +36,10 @@ struct Kernel {
   [[nodiscard]] const ptx::Function& function() const;
   /// What ptxas made of it, where the fatbin has machine code that this GPU could load; else nullptr.
   [[nodiscard]] const CubinKernel* machine_code() const;
-  /// Its machine code in the timing model, lowered at first use. `arch`: of the configured GPU, in every
-  /// call.
+  /// Registers of a thread that `choice` gives it, or those of its machine code; 0: neither does.
+  [[nodiscard]] std::uint32_t known_registers(const RegisterChoice& choice) const;
+  /// Its machine code in the timing model, scheduled for the registers that are known, lowered at first use.
+  /// `arch`: of the configured GPU, in every call.
   [[nodiscard]] const lower::Code& code(std::uint32_t arch, const lower::Passes& passes = {}) const;
 
  private:

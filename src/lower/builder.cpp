@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "lower/constants.hpp"
+#include "lower/merge.hpp"
+#include "lower/unroll.hpp"
 #include "ptx/control_flow.hpp"
+#include "ptx/liveness.hpp"
 
 namespace lockstep::lower {
 
@@ -16,7 +19,7 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::OperandKind;
 
-constexpr std::uint32_t kFunctionAlignment = 128;
+constexpr std::uint32_t kFunctionAlignment = 128, kNoRun = ~0u;
 
 std::string type_class(ptx::Type type) {
   if (ptx::kind(type) == ptx::TypeKind::kPredicate) return "pred";
@@ -63,11 +66,11 @@ std::vector<std::string> sequence_keys(const ptx::Form& form) {
 
 }  // namespace
 
-Builder::Builder(const exec::Executable& kernel, unsigned arch, Passes passes, Code& code)
-    : Emitter(arch, passes, code), kernel_(kernel) {}
+Builder::Builder(const exec::Executable& kernel, unsigned arch, Passes passes, Code& code, unsigned registers)
+    : Emitter(arch, passes, code), kernel_(kernel), known_registers_(registers) {}
 
 void Builder::build() {
-  code_.run_of_.assign(kernel_.operations().size(), 0);
+  code_.run_of_.assign(kernel_.operations().size(), kNoRun);
   code_.optional_.assign(kernel_.operations().size(), 0);
   for (const auto& f : kernel_.functions()) function(f);
   if (passes_.signals && !kernel_.spins().empty()) {
@@ -77,38 +80,81 @@ void Builder::build() {
     emit("AWAIT", {}, {}, kWaitedBytes, Carries::kFirst);
   }
   for (const MachineInstruction& i : code_.instructions_)
-    code_.steps_.push_back({i.operation, i.carries == Carries::kFirst, i.lanes, i.calls});
+    code_.steps_.push_back({i.place, i.carries == Carries::kFirst, i.lanes, i.calls});
   code_.remarks_.assign(remarks_.begin(), remarks_.end());
 }
 
 void Builder::function(const exec::FunctionCode& f) {
-  if (passes_.predication && may_be_predicated(*f.source)) {
-    function(f, predicate(*f.source, lengths(f)));
-  } else {
-    function(f, unpredicated(*f.source));
-  }
+  const auto& variables = kernel_.program().variables;
+  const Unrolled all = passes_.unroll ? unroll(*f.source, variables, arch_) : not_unrolled(*f.source);
+  const bool predicated = passes_.predication && may_be_predicated(all.function);
+  Predicated shape = predicated ? predicate(all, lengths(f, all)) : unpredicated(all);
+  if (passes_.merge) merge_accesses(shape, variables);
+  function(f, shape);
 }
 
 /// For each instruction, without predication: how many machine instructions it becomes.
-std::vector<std::uint32_t> Builder::lengths(const exec::FunctionCode& f) {
+std::vector<std::uint32_t> Builder::lengths(const exec::FunctionCode& f, const Unrolled& all) {
   const Mark start = mark();
-  function(f, unpredicated(*f.source));
-  std::vector<std::uint32_t> found(f.source->instructions.size());
-  for (std::size_t i = start.instructions; i < code_.instructions_.size(); ++i)
-    if (const std::uint32_t operation = code_.instructions_[i].operation; operation != kNoOperation)
-      ++found[operation - f.first];
+  function(f, unpredicated(all));
+  std::vector<std::uint32_t> found(all.origin.size());
+  for (std::size_t r = start.runs; r < code_.runs_.size(); ++r) {
+    const CodeRun& run = code_.runs_[r];
+    const auto first = run.first_execution - static_cast<std::uint32_t>(start.executions);
+    for (std::uint32_t i = run.first; i < run.end; ++i) ++found[first + code_.instructions_[i].place];
+  }
   back_to(start);
   return found;
 }
 
 void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
-  const unsigned target = registers_at_full_occupancy(arch_);
+  const unsigned full = registers_at_full_occupancy(arch_);
+  const Mark start = mark();
+  if (known_registers_ > 0) {
+    (void)lower(f, shape, std::min(std::max(full, known_registers_), kMaxRegisters));
+    return;
+  }
+  const unsigned used = lower(f, shape, full), needed = registers_for_values(shape.function);
+  if (used <= needed) return;
+  back_to(start);
+  (void)lower(f, shape, needed);
+}
+
+/// Schedules and lowers the function. Returns how many registers it takes.
+unsigned Builder::lower(const exec::FunctionCode& f, const Predicated& shape, unsigned target) {
   const Schedule order = schedule(shape.function, ptx::ControlFlow(shape.function), target, passes_);
   const Mark start = mark();
   const unsigned used = with_registers(f, shape, order, target);
-  if (used <= target || used == values_) return;
+  if (used <= target || used == values_) return used;
   back_to(start);  // values rest only where the sequences' temporaries leave room for it
-  (void)with_registers(f, shape, order, target - std::min(used - values_, target));
+  return with_registers(f, shape, order, target - std::min(used - values_, target));
+}
+
+/// ptxas gives a thread what its values need where full occupancy leaves it less. Of loops with 32, 64 and
+/// 128 accumulators, which have 45, 80 and 152 values at once, ptxas 13.0 makes code with 48, 80 and 168
+/// registers for sm_86, 54, 84 and 174 inside another loop.
+unsigned Builder::registers_for_values(const ptx::Function& f) const {
+  constexpr unsigned kGranule = 8;
+  const unsigned full = registers_at_full_occupancy(arch_);
+  ptx::Function counted = f;
+  if (passes_.constants) {
+    const auto constant = constant_operands(f, passes_.integers);
+    for (ptx::RegisterId id = 0; id < constant.size(); ++id)
+      if (constant[id]) counted.registers[id].type = ptx::Type::kPred;  // no register
+  }
+  const unsigned values = ptx::Liveness(counted, ptx::ControlFlow(counted)).max_pressure().words;
+  unsigned most = kMaxRegisters;
+  const auto& d = f.directives;
+  if (d.maxnreg > 0) most = std::min(most, d.maxnreg);
+  constexpr std::uint64_t kRegistersOfSm = 65536;
+  const auto volume = [](const auto& v) {
+    return std::uint64_t{v[0]} * std::max(v[1], 1u) * std::max(v[2], 1u);
+  };
+  const std::uint64_t threads = std::max(volume(d.maxntid), volume(d.reqntid)) * std::max(d.minnctapersm, 1u);
+  if (threads > 0)
+    most = std::min(most, static_cast<unsigned>(std::max<std::uint64_t>(kRegistersOfSm / threads, full)));
+  const unsigned needed = (values + kGranule - 1) / kGranule * kGranule;
+  return std::max(full, std::min(needed, most));
 }
 
 /// Lowers the function with its values within `target` registers if possible. Returns how many registers it
@@ -155,19 +201,24 @@ void Builder::note_constants(const exec::FunctionCode& f, const Schedule& order,
 }
 
 void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Predicated& shape) {
+  std::fill_n(code_.run_of_.begin() + f.first, f.source->instructions.size(), kNoRun);
   for (run_ = 0; run_ < order.runs.size(); ++run_) {
     const Run run = order.runs[run_];
     CodeRun code;
-    code.first_operation = f.first + run.first;
+    code.first_execution = static_cast<std::uint32_t>(code_.executions_.size());
     code.operations = run.end - run.first;
     code.is_optional = passes_.left_out;
     code.first = static_cast<std::uint32_t>(code_.instructions_.size());
     for (std::uint32_t at = run.first; at < run.end; ++at) {
-      code_.run_of_[f.first + at] = static_cast<std::uint32_t>(code_.runs_.size());
-      code_.optional_[f.first + at] = shape.optional[at];
+      const std::uint32_t executed = f.first + shape.origin[at], carrier = shape.carrier[order.order[at]];
+      code_.executions_.push_back(executed);
+      std::uint32_t& first_run = code_.run_of_[executed];
+      first_run = std::min(first_run, static_cast<std::uint32_t>(code_.runs_.size()));
+      code_.optional_[executed] = shape.optional[at];
       code.has_optional |= shape.optional[at];
       code.is_optional &= shape.optional[at];
-      operation_ = f.first + order.order[at];
+      operation_ = f.first + shape.origin[carrier];
+      place_ = carrier - run.first;
       if (at == 0 && function_->entry && passes_.setup)
         emit(arch_ >= kLoadsParameters ? "LDC" : "MOV", {kStackPointer}, {});
       if (at + 1 == run.end)
@@ -331,8 +382,8 @@ void Builder::guess(const Instruction& i) {
   emit("IADD3", destinations, sources);
 }
 
-Code::Code(const exec::Executable& kernel, unsigned arch, Passes passes) {
-  Builder(kernel, arch, passes, *this).build();
+Code::Code(const exec::Executable& kernel, unsigned arch, Passes passes, unsigned registers) {
+  Builder(kernel, arch, passes, *this, registers).build();
 }
 
 }  // namespace lockstep::lower

@@ -15,7 +15,7 @@ namespace lockstep::lower {
 
 class Builder : private Emitter {
  public:
-  Builder(const exec::Executable& kernel, unsigned arch, Passes passes, Code& code);
+  Builder(const exec::Executable& kernel, unsigned arch, Passes passes, Code& code, unsigned registers);
   void build();
 
  private:
@@ -23,7 +23,10 @@ class Builder : private Emitter {
 
   void function(const exec::FunctionCode& function_code);
   void function(const exec::FunctionCode& function_code, const Predicated& shape);
-  [[nodiscard]] std::vector<std::uint32_t> lengths(const exec::FunctionCode& function_code);
+  [[nodiscard]] std::vector<std::uint32_t> lengths(const exec::FunctionCode& function_code,
+                                                   const Unrolled& all);
+  [[nodiscard]] unsigned registers_for_values(const ptx::Function& function) const;
+  unsigned lower(const exec::FunctionCode& function_code, const Predicated& shape, unsigned target);
   [[nodiscard]] unsigned with_registers(const exec::FunctionCode& function_code, const Predicated& shape,
                                         const Schedule& schedule, unsigned target);
   void runs(const exec::FunctionCode& function_code, const Schedule& schedule, const Predicated& shape);
@@ -67,6 +70,7 @@ class Builder : private Emitter {
   void remark(const std::string& text) { remarks_.insert(text); }
 
   const exec::Executable& kernel_;
+  unsigned known_registers_;  // 0: none
   const Fusions* fusions_ = nullptr;
   std::set<std::string> remarks_;
   unsigned values_ = 0;  // registers of the function at hand without temporaries

@@ -26,6 +26,7 @@ struct MachineInstruction {
   std::uint32_t operation = 0;  // of the executable, whose execution this is (part of); none of subroutines
   Lanes lanes = Lanes::kAll;    // of those that execute the operation
   std::uint32_t calls = kNoSubroutine;  // Code::subroutines()
+  std::uint32_t place = 0;              // in its run: which of the executions that it consists of
 };
 
 /// Instructions that lanes execute which call them.
@@ -34,18 +35,19 @@ struct Subroutine {
 };
 
 /// Operations that a warp executes one after the other, and the machine instructions that stand for them: in
-/// another order (schedule.hpp), none for what a compiler folds into other instructions.
+/// another order (schedule.hpp), none for what a compiler folds into other instructions. The iterations of an
+/// unrolled loop are one run, or several.
 struct CodeRun {
-  std::uint32_t first_operation = 0, operations = 0;
-  std::uint32_t first = 0, end = 0;  // Code::instructions()
-  bool has_optional = false;         // some are under a branch that is predicated (predication.hpp)
-  bool is_optional = false;          // all are, and the run before it falls through to it
-  bool has_slow_path = false;        // some are executed by some lanes only
+  std::uint32_t first_execution = 0, operations = 0;  // Code::executions()
+  std::uint32_t first = 0, end = 0;                   // Code::instructions()
+  bool has_optional = false;   // some are under a branch that is predicated (predication.hpp)
+  bool is_optional = false;    // all are, and the run before it falls through to it
+  bool has_slow_path = false;  // some are executed by some lanes only
 };
 
 /// What of a MachineInstruction each execution needs.
 struct MachineStep {
-  std::uint32_t operation = 0;
+  std::uint32_t place = 0;  // in the run
   bool carries = false;
   Lanes lanes = Lanes::kAll;
   std::uint32_t calls = kNoSubroutine;
@@ -54,8 +56,9 @@ struct MachineStep {
 /// The machine code of an executable, in the order of its runs.
 class Code {
  public:
-  /// `arch`: compute capability * 10; it selects instructions that only some have.
-  Code(const exec::Executable& kernel, unsigned arch, Passes passes = {});
+  /// `arch`: compute capability * 10; it selects instructions that only some have. `registers`: of a thread,
+  /// within which instructions are scheduled; 0: as many as values and launch bounds suggest.
+  Code(const exec::Executable& kernel, unsigned arch, Passes passes = {}, unsigned registers = 0);
 
   [[nodiscard]] const std::vector<MachineInstruction>& instructions() const { return instructions_; }
   /// By instruction.
@@ -65,7 +68,10 @@ class Code {
     return static_cast<std::uint32_t>(instructions_.size()) + jumped_over_;
   }
   [[nodiscard]] const std::vector<CodeRun>& runs() const { return runs_; }
+  /// The first run that has the operation.
   [[nodiscard]] std::uint32_t run_of(std::uint32_t operation) const { return run_of_[operation]; }
+  /// The operations that a warp executes in the runs, one run's behind the other's.
+  [[nodiscard]] const std::vector<std::uint32_t>& executions() const { return executions_; }
   [[nodiscard]] const std::vector<Subroutine>& subroutines() const { return subroutines_; }
   /// The operation whose slow path a record of the executor is (exec/record.hpp); kNoOperation: of no
   /// operation.
@@ -92,7 +98,8 @@ class Code {
   std::vector<MachineStep> steps_;
   std::vector<CodeRun> runs_;
   std::vector<Subroutine> subroutines_;
-  std::vector<std::uint32_t> run_of_;   // by operation
+  std::vector<std::uint32_t> run_of_;  // by operation
+  std::vector<std::uint32_t> executions_;
   std::vector<std::uint8_t> optional_;  // by operation
   std::uint32_t registers_ = 0, jumped_over_ = 0, await_ = 0;
   std::vector<std::string> remarks_;

@@ -10,13 +10,19 @@ namespace lockstep::lower {
 using ptx::OperandKind;
 
 Emitter::Mark Emitter::mark() const {
-  return {code_.instructions_.size(), code_.runs_.size(), code_.subroutines_.size(),
-          code_.registers_,           code_.jumped_over_, pc_};
+  return {code_.instructions_.size(),
+          code_.runs_.size(),
+          code_.executions_.size(),
+          code_.subroutines_.size(),
+          code_.registers_,
+          code_.jumped_over_,
+          pc_};
 }
 
 void Emitter::back_to(const Mark& mark) {
   code_.instructions_.resize(mark.instructions);
   code_.runs_.resize(mark.runs);
+  code_.executions_.resize(mark.executions);
   code_.subroutines_.resize(mark.subroutines);
   code_.registers_ = mark.registers;
   code_.jumped_over_ = mark.jumped_over;
@@ -51,6 +57,7 @@ void Emitter::emit(const std::string& opcode, const std::vector<std::uint8_t>& d
   for (std::size_t s = 0; s < count; ++s) text += fmt::format(" R{}", sources[s]);
   text += fmt::format(" {}", width);
   code_.instructions_.push_back({pc_, std::move(text), immediate, carries, operation_});
+  code_.instructions_.back().place = place_;
   pc_ += kInstructionBytes;
 }
 

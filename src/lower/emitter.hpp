@@ -26,7 +26,7 @@ class Emitter {
 
   /// How far the code is, to go back to.
   struct Mark {
-    std::size_t instructions, runs, subroutines;
+    std::size_t instructions, runs, executions, subroutines;
     std::uint32_t registers, jumped_over, pc;
   };
   [[nodiscard]] Mark mark() const;
@@ -60,7 +60,7 @@ class Emitter {
   bool noting_ = false;  // going through the function to note what constants it brings
   // At hand: the run, the operation, and the PTX instruction as scheduled.
   std::size_t run_ = 0;
-  std::uint32_t operation_ = 0, number_ = 0;
+  std::uint32_t operation_ = 0, number_ = 0, place_ = 0;
   std::uint32_t pc_ = 0;
 
  private:

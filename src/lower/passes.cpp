@@ -11,6 +11,8 @@ namespace lockstep::lower {
 namespace {
 
 constexpr std::pair<const char*, bool Passes::*> kSteps[] = {{"constants", &Passes::constants},
+                                                             {"unroll", &Passes::unroll},
+                                                             {"merge", &Passes::merge},
                                                              {"schedule", &Passes::schedule},
                                                              {"rest", &Passes::rest},
                                                              {"integers", &Passes::integers},

@@ -8,6 +8,8 @@ namespace lockstep::lower {
 
 struct Passes {
   bool constants = true;    // constants.hpp
+  bool unroll = true;       // unroll.hpp
+  bool merge = true;        // merge.hpp
   bool schedule = true;     // schedule.hpp
   bool rest = true;         // registers.hpp: registers that rest before they are used again
   bool integers = true;     // addresses.hpp; fusion.hpp: integers; registers of what is taken in

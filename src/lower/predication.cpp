@@ -1,6 +1,7 @@
 #include "lower/predication.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "lower/dependences.hpp"
@@ -132,14 +133,14 @@ struct Short {
 
 class Predicator {
  public:
-  Predicator(const ptx::Function& f, const std::vector<std::uint32_t>& lengths)
-      : f_(f),
+  Predicator(const Unrolled& all, const std::vector<std::uint32_t>& lengths)
+      : f_(all.function),
         lengths_(lengths),
-        flow_(f),
-        liveness_(f, flow_),
-        uniform_(uniform_registers(f)),
+        flow_(all.function),
+        liveness_(all.function, flow_),
+        uniform_(uniform_registers(f_)),
         entries_(flow_.blocks().size()),
-        result_(unpredicated(f)) {
+        result_(unpredicated(all)) {
     for (const Block& block : flow_.blocks())
       for (const std::uint32_t next : block.successors) ++entries_[next];
   }
@@ -256,12 +257,14 @@ bool may_be_predicated(const ptx::Function& f) {
                              [](const auto& i) { return i.op() == Opcode::kBra && i.guard.has_value(); });
 }
 
-Predicated predicate(const ptx::Function& f, const std::vector<std::uint32_t>& lengths) {
-  return Predicator(f, lengths).run();
+Predicated predicate(const Unrolled& all, const std::vector<std::uint32_t>& lengths) {
+  return Predicator(all, lengths).run();
 }
 
-Predicated unpredicated(const ptx::Function& f) {
-  return {f, std::vector<bool>(f.instructions.size()), std::vector<bool>(f.instructions.size())};
+Predicated unpredicated(const Unrolled& all) {
+  std::vector<std::uint32_t> carrier(all.origin.size());
+  std::iota(carrier.begin(), carrier.end(), 0u);
+  return {all.function, all.origin, std::move(carrier), all.gone, std::vector<bool>(all.origin.size())};
 }
 
 }  // namespace lockstep::lower

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lower/unroll.hpp"
 #include "ptx/ir.hpp"
 
 namespace lockstep::lower {
@@ -22,7 +23,9 @@ inline constexpr std::uint32_t kMaxPredicated = 8, kMaxUniform = 6, kMaxWithLoad
 /// A function without its short branches, instruction by instruction.
 struct Predicated {
   ptx::Function function;
-  std::vector<bool> gone;      // a branch that is no longer an instruction
+  std::vector<std::uint32_t> origin;   // by instruction: Unrolled::origin
+  std::vector<std::uint32_t> carrier;  // whose execution has its addresses: itself where nothing is merged
+  std::vector<bool> gone;              // what is no instruction any more
   std::vector<bool> optional;  // not executed by a warp of whose lanes none comes there; else as the others
 };
 
@@ -30,9 +33,9 @@ struct Predicated {
 [[nodiscard]] bool may_be_predicated(const ptx::Function& function);
 
 /// `lengths`: machine instructions of each instruction of the function.
-[[nodiscard]] Predicated predicate(const ptx::Function& function, const std::vector<std::uint32_t>& lengths);
+[[nodiscard]] Predicated predicate(const Unrolled& all, const std::vector<std::uint32_t>& lengths);
 
 /// The function as it is.
-[[nodiscard]] Predicated unpredicated(const ptx::Function& function);
+[[nodiscard]] Predicated unpredicated(const Unrolled& all);
 
 }  // namespace lockstep::lower

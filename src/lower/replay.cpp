@@ -40,7 +40,7 @@ class WarpReplay {
         append_await({records_[at++], word_, 0});
         continue;
       }
-      const std::uint32_t number = code_.run_of(records_[at].inst());
+      const std::uint32_t number = run_at(at);
       const CodeRun& run = code_.runs()[number];
       if (executed.size() < run.operations) executed.resize(run.operations);
       const std::size_t whole =
@@ -52,11 +52,22 @@ class WarpReplay {
         append_one(run, take(at, word_));
       }
       word_ = next_;
+      follows_ = whole > 0 ? number + 1 : kNowhere;
       if (whole > 0) append_left_out(number + 1, at, executed);
     }
   }
 
  private:
+  /// An unrolled loop's operations are in several places, of which the one behind the run before is meant.
+  [[nodiscard]] std::uint32_t run_at(std::size_t at) const {
+    const std::uint32_t operation = records_[at].inst();
+    if (follows_ < code_.runs().size() && operation_of(code_.runs()[follows_], 0) == operation)
+      return follows_;
+    return code_.run_of(operation);
+  }
+  [[nodiscard]] std::uint32_t operation_of(const CodeRun& run, std::uint32_t place) const {
+    return code_.executions()[run.first_execution + place];
+  }
   static unsigned words_of(const trace::Record& record) {
     return record.form() == trace::AddressForm::kNone ? 0 : trace::address_words(record.form(), record.mask);
   }
@@ -70,10 +81,11 @@ class WarpReplay {
   /// The records from `at` on that are one whole execution of the run: how many, or 0.
   [[nodiscard]] std::size_t match(std::size_t at, const CodeRun& run, std::vector<Executed>& executed) {
     next_ = word_ + words_of(records_[at]);
+    const std::uint32_t* const operations = code_.executions().data() + run.first_execution;
     std::uint32_t word = word_;
     std::size_t next = at;
     for (std::uint32_t i = 0; i < run.operations; ++i) {
-      if (next == records_.size() || records_[next].inst() != run.first_operation + i) return 0;
+      if (next == records_.size() || records_[next].inst() != operations[i]) return 0;
       executed[i] = take(next, word);
       word += words_of(executed[i].record);
     }
@@ -84,10 +96,11 @@ class WarpReplay {
   [[nodiscard]] std::size_t match_optional(std::size_t at, const CodeRun& run,
                                            std::vector<Executed>& executed) {
     next_ = word_ + words_of(records_[at]);
+    const std::uint32_t* const operations = code_.executions().data() + run.first_execution;
     std::uint32_t word = word_;
     std::size_t next = at;
     for (std::uint32_t i = 0; i < run.operations; ++i) {
-      const std::uint32_t operation = run.first_operation + i;
+      const std::uint32_t operation = operations[i];
       if (next < records_.size() && records_[next].inst() == operation) {
         executed[i] = take(next, word);
         word += words_of(executed[i].record);
@@ -117,24 +130,26 @@ class WarpReplay {
     trace::Record* to = machine_.data() + first;
     const MachineStep* const steps = code_.steps().data();
     for (std::uint32_t index = run.first; index < run.end; ++index) {
-      const Executed& from = executed[steps[index].operation - run.first_operation];
+      const Executed& from = executed[steps[index].place];
       *to++ = record_of(index, steps[index].carries, from);
       if (steps[index].carries) append_words(index, from);
     }
   }
   void append_with_slow_paths(const CodeRun& run, const Executed* executed) {
     for (std::uint32_t index = run.first; index < run.end; ++index)
-      append_step(index, executed[code_.steps()[index].operation - run.first_operation]);
+      append_step(index, executed[code_.steps()[index].place]);
   }
   void append_await(const Executed& executed) {
     machine_.push_back(record_of(code_.await(), true, executed));
     append_words(code_.await(), executed);
     word_ += words_of(executed.record);
   }
-  /// Those of one operation of a run.
+  /// Those of one operation of a run; of an unrolled loop's those of the first iteration.
   void append_one(const CodeRun& run, const Executed& executed) {
+    std::uint32_t place = 0;
+    while (operation_of(run, place) != executed.record.inst()) ++place;
     for (std::uint32_t index = run.first; index < run.end; ++index)
-      if (code_.steps()[index].operation == executed.record.inst()) append_step(index, executed);
+      if (code_.steps()[index].place == place) append_step(index, executed);
   }
   /// No warp issues what none of its lanes is for; what no lane executes because of a guard, it does.
   void append_step(std::uint32_t index, Executed executed) {
@@ -173,6 +188,8 @@ class WarpReplay {
   std::vector<trace::Record>& machine_;
   std::vector<WordRow>& words_;
   std::uint32_t word_ = 0, next_ = 0;  // of the next record
+  static constexpr std::uint32_t kNowhere = ~0u;
+  std::uint32_t follows_ = kNowhere;  // the run behind the one that was executed last
 };
 
 bool same(const std::vector<trace::Record>& a, const std::vector<trace::Record>& b) {

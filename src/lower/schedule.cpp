@@ -15,7 +15,7 @@ using ptx::RegisterId;
 using ptx::Space;
 
 /// A run longer than this is cut, so that the work stays near linear in the kernel's length.
-constexpr std::uint32_t kLongestRun = 2048;
+constexpr std::uint32_t kLongestRun = 4096;
 
 /// Cycles that a compiler has to cover before a result is there; their order of size is what counts. Loads:
 /// an L2 hit, a shared memory access (pointer chases of the models); the rest as the models' pipes.
@@ -54,61 +54,70 @@ std::uint32_t latency(const ptx::Instruction& i) {
   }
 }
 
-std::vector<Run> find_runs(const ptx::Function& function, const ptx::ControlFlow& flow) {
-  std::vector<Run> runs;
-  for (std::uint32_t at = 0; at < function.instructions.size();) {
-    const ptx::Block& block = flow.blocks()[flow.block_of(at)];
-    Run run{at, at};
-    while (run.end < block.end && run.end - run.first < kLongestRun &&
-           !keeps_its_place(function.instructions[run.end]))
-      ++run.end;
-    if (run.end == run.first) ++run.end;
-    runs.push_back(run);
-    at = run.end;
+/// By register: the one that stands for all that a vector load fills and nothing else writes. They have
+/// consecutive registers (registers.hpp), which another vector can have when the last of them is read.
+std::vector<RegisterId> vectors(const ptx::Function& function) {
+  std::vector<std::uint32_t> writes(function.registers.size());
+  for (const ptx::Instruction& i : function.instructions)
+    for (const RegisterId id : ptx::register_use(i).writes) ++writes[id];
+  std::vector<RegisterId> first(function.registers.size());
+  for (RegisterId id = 0; id < first.size(); ++id) first[id] = id;
+  for (const ptx::Instruction& i : function.instructions) {
+    if (i.op() != Opcode::kLd || i.operands[0].kind != ptx::OperandKind::kVector) continue;
+    const auto& elements = i.operands[0].elements;
+    if (std::ranges::all_of(elements, [&](const ptx::Operand& e) {
+          return e.kind == ptx::OperandKind::kRegister && writes[e.reg] == 1;
+        }))
+      for (const ptx::Operand& e : elements) first[e.reg] = elements[0].reg;
   }
-  return runs;
+  return first;
 }
 
 /// Live registers while instructions are taken one after the other from the top of a run.
 class Pressure {
  public:
-  Pressure(const ptx::Function& function, const std::vector<bool>& constant, Run run,
-           const std::vector<RegisterId>& before, const std::vector<RegisterId>& after)
-      : function_(function),
-        constant_(constant),
-        left_(function.registers.size()),
-        live_(function.registers.size()) {
+  /// `unit`: vectors(). `words`: by register, of all that it stands for.
+  Pressure(const ptx::Function& function, const std::vector<RegisterId>& unit, const std::vector<int>& words,
+           Run run, const std::vector<RegisterId>& before, const std::vector<RegisterId>& after)
+      : of_(words), left_(function.registers.size()), live_(function.registers.size()) {
     for (std::uint32_t at = run.first; at < run.end; ++at) {
-      uses_.push_back(ptx::register_use(function.instructions[at]));
+      const ptx::RegisterUse use = ptx::register_use(function.instructions[at]);
+      uses_.push_back({units(use.reads, unit), units(use.writes, unit)});
       for (const RegisterId id : uses_.back().reads) ++left_[id];
     }
-    for (const RegisterId id : after) ++left_[id];
-    for (const RegisterId id : before) live_[id] = true, words_ += words(id);
+    for (const RegisterId id : units(after, unit)) ++left_[id];
+    for (const RegisterId id : units(before, unit)) live_[id] = true, words_ += of_[id];
   }
   [[nodiscard]] int words() const { return words_; }
   /// How many registers more are live after instruction `at` of the run.
   [[nodiscard]] int growth(std::uint32_t at) const {
     int more = 0;
     for (const RegisterId id : uses_[at].reads)
-      if (live_[id] && left_[id] == 1) more -= words(id);
+      if (live_[id] && left_[id] == 1) more -= of_[id];
     for (const RegisterId id : uses_[at].writes)
-      if (!live_[id]) more += words(id);
+      if (!live_[id]) more += of_[id];
     return more;
   }
   void take(std::uint32_t at) {
     for (const RegisterId id : uses_[at].reads)
-      if (--left_[id] == 0 && live_[id]) live_[id] = false, words_ -= words(id);
+      if (--left_[id] == 0 && live_[id]) live_[id] = false, words_ -= of_[id];
     for (const RegisterId id : uses_[at].writes)
-      if (!live_[id] && left_[id] > 0) live_[id] = true, words_ += words(id);
+      if (!live_[id] && left_[id] > 0) live_[id] = true, words_ += of_[id];
   }
 
  private:
-  [[nodiscard]] int words(RegisterId id) const {
-    return constant_[id] ? 0 : static_cast<int>(ptx::pressure_of(function_.registers[id].type).words);
+  static std::vector<RegisterId> units(const std::vector<RegisterId>& ids,
+                                       const std::vector<RegisterId>& unit) {
+    std::vector<RegisterId> all;
+    for (const RegisterId id : ids)
+      if (std::ranges::count(all, unit[id]) == 0) all.push_back(unit[id]);
+    return all;
   }
-  const ptx::Function& function_;
-  const std::vector<bool>& constant_;
-  std::vector<ptx::RegisterUse> uses_;
+  const std::vector<int>& of_;
+  struct Use {
+    std::vector<RegisterId> reads, writes;
+  };
+  std::vector<Use> uses_;
   std::vector<std::uint32_t> left_;  // reads to come, by register
   std::vector<bool> live_;
   int words_ = 0;
@@ -203,6 +212,21 @@ unsigned registers_at_full_occupancy(unsigned arch) {
   return 65536 / threads / 8 * 8;
 }
 
+std::vector<Run> find_runs(const ptx::Function& function, const ptx::ControlFlow& flow) {
+  std::vector<Run> runs;
+  for (std::uint32_t at = 0; at < function.instructions.size();) {
+    const ptx::Block& block = flow.blocks()[flow.block_of(at)];
+    Run run{at, at};
+    while (run.end < block.end && run.end - run.first < kLongestRun &&
+           !keeps_its_place(function.instructions[run.end]))
+      ++run.end;
+    if (run.end == run.first) ++run.end;
+    runs.push_back(run);
+    at = run.end;
+  }
+  return runs;
+}
+
 Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, unsigned registers,
                   Passes passes) {
   Schedule result;
@@ -211,6 +235,11 @@ Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, u
   const auto roots = address_roots(function);
   const auto constant = passes.constants ? constant_operands(function, passes.integers)
                                          : std::vector<bool>(function.registers.size());
+  const auto unit = vectors(function);
+  std::vector<int> words(function.registers.size());
+  for (RegisterId id = 0; id < words.size(); ++id)
+    if (!constant[id])
+      words[unit[id]] += static_cast<int>(ptx::pressure_of(function.registers[id].type).words);
   for (const Run run : result.runs) {
     const bool reachable = flow.blocks()[flow.block_of(run.first)].reachable;
     if (run.end - run.first < 3 || !reachable || !passes.schedule) {
@@ -218,7 +247,7 @@ Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, u
       continue;
     }
     const Dependences dependences(function, roots, run.first, run.end);
-    Pressure pressure(function, constant, run, liveness.live_before(run.first),
+    Pressure pressure(function, unit, words, run, liveness.live_before(run.first),
                       live_after(flow, liveness, run));
     ListScheduler(function, dependences, run, std::move(pressure), static_cast<int>(registers))
         .run(result.order);

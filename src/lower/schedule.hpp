@@ -15,6 +15,10 @@ struct Run {
   std::uint32_t first = 0, end = 0;  // PTX instructions [first, end)
 };
 
+/// The longest ones, up to a length that keeps the work near linear in the kernel's; each instruction that
+/// keeps its place (dependences.hpp) is one.
+[[nodiscard]] std::vector<Run> find_runs(const ptx::Function& function, const ptx::ControlFlow& flow);
+
 /// order[j] is the PTX instruction at place j; a permutation within each run. Runs follow each other and
 /// cover the function.
 struct Schedule {

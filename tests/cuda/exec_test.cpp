@@ -194,8 +194,9 @@ TEST_CASE("bad usage of exec and record") {
   CHECK(run({"record", "--", "true"}).code == 2);
   const Finished step = run({"record", "--without", "sleep", "x.lst", "--", "true"});
   CHECK(step.code == 2);
-  CHECK(step.err.find("--without: constants, schedule, rest, integers, setup, fusion, predication, "
-                      "left_out, temporaries or slow_paths expected, 'sleep' found") != std::string::npos);
+  CHECK(step.err.find(
+            "--without: constants, unroll, merge, schedule, rest, integers, setup, fusion, predication, "
+            "left_out, temporaries or slow_paths expected, 'sleep' found") != std::string::npos);
 }
 
 TEST_CASE("managed memory: allocations, prefetch, advice and the host's accesses reach the model") {

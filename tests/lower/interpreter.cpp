@@ -143,6 +143,7 @@ void Interpreter::access(const ptx::Instruction& i, bool store) {
 
 void Interpreter::move(const ptx::Instruction& i) {
   const ptx::Operand &to = i.operands.at(0), &from = i.operands.at(1);
+  if (to.kind != OperandKind::kRegister && to.kind != OperandKind::kVector) return;  // lower::nothing_of()
   if (to.kind == OperandKind::kVector) {
     const std::uint64_t whole = operand(from);
     registers_.write(to.elements.at(0).reg, whole & 0xffffffff);

@@ -85,7 +85,9 @@ class Generator {
     for (std::size_t i = 0; i < count; ++i) instruction();
   }
   void instruction() {
-    switch (below(10)) {
+    switch (below(12)) {
+      case 10:
+        return row(fmt::format("and.b32 {{}}, {}, 48;", any(words_)));
       case 0:
       case 1:
         return load();
@@ -222,6 +224,26 @@ class Generator {
     else
       line(fmt::format("{}st.{}.u32 {}, {};", by, space(shared), to, any(words_)));
   }
+  /// Accesses to neighbouring words of shared memory, and others between them. `base`: writes their address.
+  void row(const std::string& base) {
+    const std::string low = new_word();
+    line(fmt::format(fmt::runtime(base), low));
+    const bool store = chance(40);
+    const std::size_t first = 4 * below(5), step = chance(70) ? 4 : 8;
+    Names loaded;
+    for (std::size_t n = 0, turn = below(2), count = 2 + below(4); n < count; ++n) {
+      const std::size_t offset = first + step * (turn != 0 ? count - 1 - n : n);
+      if (store) {
+        line(fmt::format("st.shared.u32 [{}+{}], {};", low, offset, any(words_)));
+      } else {
+        loaded.push_back(new_word());
+        line(fmt::format("ld.shared.u32 {}, [{}+{}];", loaded.back(), low, offset));
+      }
+      if (chance(30)) of_32();
+      if (chance(10)) this->store();
+    }
+    words_.insert(words_.end(), loaded.begin(), loaded.end());
+  }
   /// What is first written under a branch is not known behind it.
   void side() {
     const auto kept = std::tuple(words_, longs_, predicates_);
@@ -245,9 +267,12 @@ class Generator {
     line(fmt::format("mov.u32 {}, {};\nLOOP{}:", count, 1 + below(4), number));
     const auto kept = std::tuple(words_, longs_, predicates_);
     straight(2 + below(8));
+    if (chance(60)) row(fmt::format("shl.b32 {{}}, {}, {};", count, 2 + below(3)));
+    if (chance(20)) words_.push_back(count);
+    straight(below(4));
     std::tie(words_, longs_, predicates_) = kept;
-    line(fmt::format("sub.s32 {0}, {0}, 1;\nsetp.ne.s32 {1}, {0}, 0;\n@{1} bra LOOP{2};", count, more,
-                     number));
+    line(fmt::format("{0} {1}, {1}, {2};\nsetp.ne.s32 {3}, {1}, 0;\n@{3} bra LOOP{4};",
+                     number % 4 == 0 ? "sub.s32" : "add.s32", count, number % 4 == 0 ? 1 : -1, more, number));
   }
 
   std::mt19937 random_;

@@ -36,11 +36,37 @@ ret;
 }
 )";
 
+/// Four words that follow each other, one an iteration.
+constexpr const char* kCountedText = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p) {
+.shared .align 16 .b8 window[1024];
+.reg .b64 %d<3>;
+.reg .b32 %r<6>;
+.reg .f32 %f<6>;
+.reg .pred %q;
+mov.u32 %r1, 0;
+mov.u32 %r2, window;
+LOOP:
+add.s32 %r3, %r2, %r1;
+ld.shared.f32 %f1, [%r3];
+add.f32 %f2, %f2, %f1;
+add.s32 %r1, %r1, 4;
+setp.ne.s32 %q, %r1, 16;
+@%q bra LOOP;
+ld.param.u64 %d1, [p];
+st.global.f32 [%d1], %f2;
+ret;
+}
+)";
+
 struct Kernel {
-  Kernel() : program(link()), image(program, memory), executable(image, 0) {}
-  static ptx::Program link() {
+  explicit Kernel(const char* text = kText)
+      : program(link(text)), image(program, memory), executable(image, 0) {}
+  static ptx::Program link(const char* text) {
     std::vector<ptx::Module> modules;
-    modules.push_back(ptx::parse(kText, "test"));
+    modules.push_back(ptx::parse(text, "test"));
     return ptx::link(std::move(modules));
   }
   exec::DeviceMemory memory{1 << 22};
@@ -74,6 +100,41 @@ exec::WarpRecord random_warp(const exec::Executable& kernel, std::mt19937& rando
       operation(i, mask);  // not always to the loop's end
   operation(count - 1, mask);
   return warp;
+}
+
+/// A warp of kCountedText that comes so often to its loop's load, each time four bytes further.
+exec::WarpRecord counted_warp(const exec::Executable& kernel, std::uint32_t turns, Address base) {
+  constexpr std::uint32_t kLoop = 2, kBehind = 8;
+  exec::WarpRecord warp;
+  const auto operations = [&](std::uint32_t first, std::uint32_t end, Address address) {
+    for (std::uint32_t i = first; i < end; ++i) {
+      const auto op = kernel.instruction(i).op();
+      auto form = trace::AddressForm::kNone;
+      if (op == ptx::Opcode::kSt || (op == ptx::Opcode::kLd && i < kBehind)) {
+        Address lanes[kWarpSize];
+        for (unsigned l = 0; l < kWarpSize; ++l) lanes[l] = address + 16 * l;
+        form = trace::pack_addresses(~LaneMask{0}, lanes, warp.words);
+      }
+      warp.records.push_back(trace::Record::make(i, form, ~LaneMask{0}));
+    }
+  };
+  operations(0, kLoop, 0);
+  for (std::uint32_t turn = 0; turn < turns; ++turn) operations(kLoop, kBehind, base + 4 * turn);
+  operations(kBehind, static_cast<std::uint32_t>(kernel.operations().size()), 0x700000000);
+  return warp;
+}
+
+/// Opcode and first lane's address of the accesses to shared memory.
+std::vector<std::pair<std::string, Address>> shared_accesses(const Code& code, const trace::CtaTrace& cta) {
+  std::vector<std::pair<std::string, Address>> found;
+  const std::uint64_t* words = cta.words.data();
+  for (const trace::Record& r : cta.records) {
+    const std::string& text = code.instructions()[r.inst()].text;
+    const std::size_t at = text.find("LDS");
+    if (at != std::string::npos) found.emplace_back(text.substr(at, text.find(' ', at) - at), words[0]);
+    words += trace::address_words(r.form(), r.mask);
+  }
+  return found;
 }
 
 std::pair<std::vector<trace::Record>, Words> of_warp(const trace::CtaTrace& cta, std::size_t w) {
@@ -117,6 +178,25 @@ TEST_CASE("a warp is replayed the same whatever warps came before it") {
     shared += records - out.records.size();
   }
   CHECK(shared > 0);
+}
+
+TEST_CASE("an unrolled loop is executed once, and merged accesses with the lowest of their addresses") {
+  constexpr Address kBase = 0x40;
+  const Kernel kernel(kCountedText);
+  const Code code(kernel.executable, 86);
+  const Dim3 grid{1, 1, 1};
+  const auto replayed = [&](std::uint32_t turns) {
+    exec::CtaRecord record;
+    record.warps.push_back(counted_warp(kernel.executable, turns, kBase));
+    trace::CtaTrace out;
+    Replayer(code, grid).replay(record, out);
+    return out;
+  };
+  using Accesses = std::vector<std::pair<std::string, Address>>;
+  CHECK(shared_accesses(code, replayed(4)) == Accesses{{"LDS.128", kBase}});
+  CHECK(replayed(4).records.size() == code.instructions().size());
+  // Stopped half way: each load as it was executed.
+  CHECK(shared_accesses(code, replayed(2)) == Accesses{{"LDS.128", kBase}, {"LDS.128", kBase + 4}});
 }
 
 }  // namespace lockstep::lower::test

@@ -1,12 +1,15 @@
 // Random kernels do the same after each step of lowering: each is executed by the test's own interpreter, as
 // written and as lowered, and must leave the same bytes in memory.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "lower/addresses.hpp"
 #include "lower/fusion.hpp"
+#include "lower/merge.hpp"
 #include "lower/predication.hpp"
 #include "lower/registers.hpp"
 #include "lower/schedule.hpp"
+#include "lower/unroll.hpp"
 #include "ptx/control_flow.hpp"
 #include "ptx/parser.hpp"
 #include "tests/lower/interpreter.hpp"
@@ -135,11 +138,31 @@ TEST_CASE("a function without its short branches does what it did") {
   for (unsigned seed = 0; seed < kKernels; ++seed) {
     CAPTURE(seed);
     const ptx::Function f = kernel(seed);
-    const Predicated p = predicate(f, std::vector<std::uint32_t>(f.instructions.size(), 1));
+    const Predicated p = predicate(not_unrolled(f), std::vector<std::uint32_t>(f.instructions.size(), 1));
     CHECK((memory_after(p.function) == memory_after(f)));
     for (const bool g : p.gone) gone += g;
   }
   CHECK(gone > kKernels);
+}
+
+TEST_CASE("a function with unrolled loops and merged accesses does what it did") {
+  std::size_t copied = 0, left_out = 0, merged = 0;
+  for (unsigned seed = 0; seed < 2 * kKernels; ++seed) {
+    CAPTURE(seed);
+    const ptx::Function f = kernel(seed);
+    const auto expected = memory_after(f);
+    const Unrolled all = unroll(f, {}, 86);
+    CHECK((memory_after(all.function) == expected));
+    copied += all.function.instructions.size() - f.instructions.size();
+    left_out += static_cast<std::size_t>(std::ranges::count(all.gone, true));
+    Predicated p = predicate(all, std::vector<std::uint32_t>(all.function.instructions.size(), 1));
+    merge_accesses(p, {});
+    CHECK((memory_after(p.function) == expected));
+    for (std::uint32_t at = 0; at < p.carrier.size(); ++at) merged += p.carrier[at] != at;
+  }
+  CHECK(copied > 10 * kKernels);
+  CHECK(left_out > kKernels);
+  CHECK(merged > kKernels / 2);
 }
 
 TEST_CASE("the machine's registers hold every value until its last reader, with what is fused and folded") {
@@ -147,7 +170,9 @@ TEST_CASE("the machine's registers hold every value until its last reader, with 
   for (unsigned seed = 0; seed < kKernels; ++seed) {
     const ptx::Function f = kernel(seed);
     const auto expected = memory_after(f);
-    const Predicated p = predicate(f, std::vector<std::uint32_t>(f.instructions.size(), 1));
+    const Unrolled all = unroll(f, {}, 86);
+    Predicated p = predicate(all, std::vector<std::uint32_t>(all.function.instructions.size(), 1));
+    merge_accesses(p, {});
     for (const unsigned arch : {70u, 75u, 90u})
       for (const unsigned target : {24u, 64u}) {
         CAPTURE(seed, arch, target);
