@@ -47,7 +47,7 @@ TEST_CASE("A list of hosts' tasks needs no kernel, and a compact trace keeps it"
   check(*open_trace(compact));
   CHECK(slurp(compact)[8] == 7);
   for (const char* line :
-       {"HostTask,0,0,0,0,0x0,0x0", "HostTask,8,0,0,0,0x0,0x0,0", "HostTask,1,64,0,0,0x0,0x0,0",
+       {"HostTask,0,0,0,0,0x0,0x0", "HostTask,22,0,0,0,0x0,0x0,0", "HostTask,8,0,16777216,0,0x0,0x0,0", "HostTask,1,64,0,0,0x0,0x0,0",
         "HostTask,0,0,x,0,0x0,0x0,0", "HostTask,0,0,0,0,x,0x0,0", "HostTask,0,0,0,0,0x0,0x0,x"})
     CHECK_THROWS_WITH(
         open(std::string("HostTask,3,0,0,0,0x0,0x0,0\n") + line + "\n"),
