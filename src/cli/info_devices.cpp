@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "mem/apertures.hpp"
-#include "trace/message_task.hpp"
+#include "trace/host_task.hpp"
 
 namespace lockstep::cli {
 

@@ -57,9 +57,9 @@ fs::path layer() {
 }
 
 /// What the processes leave for the first one.
-class Meeting {
+class SharedFolder {
  public:
-  Meeting(const MpiJob& job, const std::string& folder) : job_(job) {
+  SharedFolder(const MpiJob& job, const std::string& folder) : job_(job) {
     folder_ = folder.empty() ? fs::temp_directory_path() / fmt::format("lockstep-{}-{}", ::getuid(), job.name)
                              : fs::path(folder) / ("lockstep-" + job.name);
     std::error_code error;
@@ -148,17 +148,17 @@ void check(const RunArguments& arguments, const MpiJob& job) {
 }
 
 /// It sees one GPU.
-void prepare(Start& start, const MpiJob& job, const Meeting& meeting) {
+void prepare(Start& start, const MpiJob& job, const SharedFolder& shared) {
   start.gpus = 1;
   start.multicast = 0;
   start.apart.clear();
   start.links.clear();
-  start.trace = meeting.file(job.rank, "lst");
+  start.trace = shared.file(job.rank, "lst");
   start.preload = layer().string();
-  start.variables.emplace_back(kLogVariable, meeting.file(job.rank, "calls"));
+  start.variables.emplace_back(kLogVariable, shared.file(job.rank, "calls"));
 }
 
-void tell(const messages::JoinedTrace& trace) {
+void print_notes(const messages::JoinedTrace& trace) {
   print_err(
       "lockstep: the program has ended and is simulated now: what it printed of time (MPI_Wtime, clocks, "
       "events) is not simulated time\n");
@@ -168,17 +168,17 @@ void tell(const messages::JoinedTrace& trace) {
   print_err("lockstep: warning: their time is not simulated, nor what waits for them: {}\n", names);
 }
 
-int simulate_all(RunArguments& arguments, const Meeting& meeting, const MpiOptions& options,
+int simulate_all(RunArguments& arguments, const SharedFolder& shared, const MpiOptions& options,
                  const std::string& program, int argc, char** argv) {
   {
-    const messages::JoinedTrace joined(meeting.files(), options.protocol, program);
+    const messages::JoinedTrace joined(shared.files(), options.protocol, program);
     trace::ConvertOptions writing;
     writing.level = 3;  // Zstandard's, as of recordings of one process
     writing.threads = arguments.options.threads;
     (void)trace::write_compact(joined, arguments.trace, writing);
-    if (!arguments.quiet) tell(joined);
+    if (!arguments.quiet) print_notes(joined);
   }
-  meeting.remove();
+  shared.remove();
   return simulate_trace(arguments, argc, argv);
 }
 
@@ -237,29 +237,29 @@ int run_mpi_program(RunArguments& arguments, Start start, const MpiJob& job, con
                     int argc, char** argv) {
   check(arguments, job);
   if (job.rank == 0) check_outputs(arguments);
-  const Meeting meeting(job, options.folder);
+  const SharedFolder shared(job, options.folder);
   const TemporaryFolder folder;
   const std::string program = fs::path(start.command.front()).filename().string();
-  prepare(start, job, meeting);
+  prepare(start, job, shared);
   start.max_instructions = arguments.max_instructions;
   start.threads = arguments.options.threads;
   arguments.quiet |= job.rank != 0;
   const ChildResult child = execute(arguments, std::move(start), folder.path());
-  meeting.leave(child.code);
+  shared.leave(child.code);
   if (child.code != 0) {
-    if (!interrupted() && !meeting.has_aborted())
+    if (!interrupted() && !shared.has_aborted())
       print_err("lockstep: error: process {} of {} ended with exit code {}: nothing is simulated\n", job.rank,
                 program, child.code);
-    if (job.rank == 0) meeting.remove();
+    if (job.rank == 0) shared.remove();
     return child.code;
   }
   if (job.rank != 0) return kDone;
-  const std::optional<int> code = meeting.wait();
+  const std::optional<int> code = shared.wait();
   if (!code || *code != 0) {
-    meeting.remove();
+    shared.remove();
     return code.value_or(kInterrupted);
   }
-  return simulate_all(arguments, meeting, options, program, argc, argv);
+  return simulate_all(arguments, shared, options, program, argc, argv);
 }
 
 }  // namespace lockstep::cli

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "net/core_port.hpp"
-#include "trace/message_task.hpp"
+#include "trace/host_task.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::gpu {
@@ -46,7 +46,7 @@ net::AgentNews NetChecks::task(const trace::Command& c) const {
         c.device, system_->name,
         system_->nics == 0 ? std::string("no NICs")
                            : fmt::format("design = {}", config::traits(system_->network.node.design).name)));
-  if (static_cast<std::uint64_t>(t.kind) >= trace::kAllHostTasks)
+  if (static_cast<std::uint64_t>(t.kind) >= trace::HostTask::kKinds)
     throw UserError(fmt::format("the host of device {} has a task of no known kind", c.device));
   if (t.peer >= system_->devices.size())
     throw UserError(fmt::format("the host of device {} names process {}; expected one of the {} devices'",
@@ -55,9 +55,9 @@ net::AgentNews NetChecks::task(const trace::Command& c) const {
     throw UserError(fmt::format(
         "the host of device {} has a task of {} bytes and {} instructions; expected at most {} and {}",
         c.device, t.bytes, t.instructions, kMaxBytes, kMaxInstructions));
-  if (trace::names_message(t.kind) && t.instructions >= trace::kMostMessages)
+  if (trace::names_message(t.kind) && t.instructions >= trace::kMaxMessages)
     throw UserError(fmt::format("the host of device {} has message {}; expected one below {}", c.device,
-                                t.instructions, trace::kMostMessages));
+                                t.instructions, trace::kMaxMessages));
   net::AgentNews news{net::AgentNews::Kind::kTask, c.device, 0, 0, 0, 0, {}};
   news.task = t;
   return news;

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "trace/message_task.hpp"
+#include "trace/host_task.hpp"
 #include "util/error.hpp"
 #include "uvm/remote.hpp"
 
@@ -280,7 +280,7 @@ bool Planner::add_network(const trace::Command& c, std::vector<host::HostCommand
   command.stream = dense(c.device, c.stream);
   command.news = network_.task(c);
   const config::LaunchGroup& launch = system_->devices[c.device].launch;
-  if (c.task.kind == trace::message_task::kCall) {
+  if (c.task.kind == trace::HostTask::Kind::kCall) {
     using Call = trace::Command::Call;
     constexpr std::uint64_t kPsOfNs = 1000;
     const bool launches = c.task.instructions == static_cast<std::uint64_t>(Call::kLaunch);

@@ -43,7 +43,7 @@ class Process {
   void add_call(Command::Call call) {
     if (call == Command::Call::kNothing) return;  // which of the host's threads calls
     trace::HostTask task;
-    task.kind = trace::message_task::kCall;
+    task.kind = trace::HostTask::Kind::kCall;
     task.instructions = static_cast<std::uint64_t>(call);
     add(task);
   }

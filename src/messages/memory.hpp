@@ -2,8 +2,8 @@
 #pragma once
 
 #include "exec/address_space.hpp"
+#include "trace/host_task.hpp"
 #include "trace/kernel_trace.hpp"
-#include "trace/message_task.hpp"
 
 namespace lockstep::messages {
 

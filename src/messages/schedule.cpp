@@ -17,7 +17,6 @@ namespace {
 
 using trace::HostTask;
 using Kind = HostTask::Kind;
-namespace message_task = trace::message_task;
 
 /// What tells the messages from one process to another apart: communicator, call of a collective there (-1:
 /// point to point), tag or step.
@@ -216,7 +215,7 @@ class Tasks {
       case Step::What::kCombine:
         return push(step, combining(step.bytes));
       case Step::What::kSend:
-        task.kind = is_offered(step) ? message_task::kOffer : message_task::kMessage;
+        task.kind = is_offered(step) ? Kind::kOffer : Kind::kMessage;
         task.instructions = step.number;
         task.bytes = step.bytes;
         task.local = buffer_of(step.address, me_);
@@ -226,7 +225,7 @@ class Tasks {
       case Step::What::kAccept:
         task.instructions = send_of(step).number;
         // An eager message needs no place: this is but the call.
-        task.kind = is_offered(send_of(step)) ? message_task::kAccept : message_task::kEnter;
+        task.kind = is_offered(send_of(step)) ? Kind::kAccept : Kind::kEnter;
         return push(step, task);
       default:
         return wait(step);
@@ -238,7 +237,7 @@ class Tasks {
     // A blocking call with an eager message ends when that is on its way.
     if (sent && step.within && !is_offered(begun)) return;
     HostTask task;
-    task.kind = sent ? message_task::kSent : message_task::kArrived;
+    task.kind = sent ? Kind::kSent : Kind::kArrived;
     task.peer = begun.peer;
     task.instructions = sent ? begun.number : send_of(begun).number;
     push(step, task);

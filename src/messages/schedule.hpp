@@ -7,7 +7,7 @@
 
 #include "messages/algorithms.hpp"
 #include "messages/recording.hpp"
-#include "trace/message_task.hpp"
+#include "trace/host_task.hpp"
 
 namespace lockstep::messages {
 

@@ -7,20 +7,11 @@
 
 #include "net/message_words.hpp"
 #include "sim/clock.hpp"
-#include "trace/message_task.hpp"
+#include "trace/host_task.hpp"
 
 namespace lockstep::net {
 
 using Kind = trace::HostTask::Kind;
-namespace message_task = trace::message_task;
-
-namespace {
-
-bool sends(Kind kind) {
-  return kind == Kind::kSend || kind == message_task::kMessage || kind == message_task::kOffer;
-}
-
-}  // namespace
 
 std::uint64_t compute_ps(const config::HostProcessGroup& config, const trace::HostTask& task) {
   using sim::Wide;
@@ -62,17 +53,18 @@ void HostProcess::step(Cycle now) {
 /// Without what it waits for.
 Cycle HostProcess::time_of(const trace::HostTask& task) const {
   if (task.kind == Kind::kCompute) return clock_.cycles(compute_ps(config_, task));
-  if (task.kind == message_task::kCall) return clock_.cycles(task.bytes);  // in ps: gpu::Planner says it
+  if (task.kind == Kind::kCall) return clock_.cycles(task.bytes);  // in ps: gpu::Planner says it
   if (!task.within) return clock_.cycles(config_.call_ps);
-  return costs_.cycles(sends(task.kind) ? service_.issue_instructions : service_.complete_instructions);
+  return costs_.cycles(trace::moves_data(task.kind) ? service_.issue_instructions
+                                                    : service_.complete_instructions);
 }
 
 void HostProcess::begin(Cycle now) {
   const trace::HostTask& task = tasks_.front().what;
   begun_ = now;
   free_from_ = now + time_of(task);
-  const bool computes = task.kind == Kind::kCompute || task.kind == message_task::kCall;
-  state_ = computes ? State::kEnd : sends(task.kind) ? State::kSend : State::kAwait;
+  const bool computes = task.kind == Kind::kCompute || task.kind == Kind::kCall;
+  state_ = computes ? State::kEnd : trace::moves_data(task.kind) ? State::kSend : State::kAwait;
 }
 
 void HostProcess::send(Cycle now) {
@@ -83,7 +75,7 @@ void HostProcess::send(Cycle now) {
   }
   const trace::HostTask& task = tasks_.front().what;
   command(now, begun_, put_of(task));
-  if (task.kind == message_task::kOffer) {
+  if (task.kind == Kind::kOffer) {
     offers_.push_back({task, false});
   } else {
     counters_.bytes_sent += task.bytes;
@@ -94,7 +86,7 @@ void HostProcess::send(Cycle now) {
 trace::NetOperation HostProcess::put_of(const trace::HostTask& task) {
   trace::NetOperation put;
   put.target = task.peer;
-  if (task.kind == message_task::kOffer) {
+  if (task.kind == Kind::kOffer) {
     put.signal = message_word(MessageWord::kOffered, pair_->device, task.peer, task.instructions);
     return put;
   }
@@ -137,7 +129,7 @@ void HostProcess::go_on_with_messages(Cycle now) {
     if (offer.begun || host_->lacks(accepted, 1) || !has_place()) continue;
     offer.begun = true;
     trace::HostTask data = offer.what;
-    data.kind = message_task::kMessage;
+    data.kind = Kind::kMessage;
     command(now, now, put_of(data));
     counters_.bytes_sent += data.bytes;
   }
@@ -145,13 +137,13 @@ void HostProcess::go_on_with_messages(Cycle now) {
 
 bool HostProcess::is_there() const {
   const trace::HostTask& task = tasks_.front().what;
-  if (task.kind == message_task::kAccept || task.kind == message_task::kEnter) return true;
+  if (task.kind == Kind::kAccept || task.kind == Kind::kEnter) return true;
   if (task.kind == Kind::kFlush) return in_flight_ == 0 && offers_.empty();
-  if (task.kind == message_task::kSent)
+  if (task.kind == Kind::kSent)
     return std::ranges::none_of(offers_, [&](const Offer& offer) {
       return offer.what.peer == task.peer && offer.what.instructions == task.instructions;
     });
-  if (task.kind == message_task::kArrived)
+  if (task.kind == Kind::kArrived)
     return !host_->lacks(message_word(MessageWord::kArrived, task.peer, pair_->device, task.instructions), 1);
   const std::uint64_t number = got_[task.peer];
   return !host_->lacks(notice_of(task.peer, pair_->device, number, pair_->entries()),
@@ -166,7 +158,7 @@ void HostProcess::await(Cycle now) {
   }
   const trace::HostTask& task = tasks_.front().what;
   if (task.kind == Kind::kReceive) ++got_[task.peer];
-  if (task.kind == message_task::kAccept) accepts_.push_back(task);
+  if (task.kind == Kind::kAccept) accepts_.push_back(task);
   state_ = State::kEnd;
 }
 
@@ -185,7 +177,7 @@ void HostProcess::end(Cycle now) {
   if (messages_.log)
     messages_.log->work.push_back({static_cast<std::uint8_t>(kind), clock_.ps(begun_), clock_.ps(now)});
   host_->task_ended(now, task.command);
-  const bool accepted = task.what.kind == message_task::kAccept;
+  const bool accepted = task.what.kind == Kind::kAccept;
   tasks_.pop();
   state_ = State::kBegin;
   if (accepted) go_on_with_messages(now);
@@ -217,7 +209,7 @@ void HostProcess::dump(std::string& out) const {
   if (!tasks_.empty() && tasks_.front().what.kind == Kind::kReceive)
     fmt::format_to(std::back_inserter(out), "; waits for message {} of process {}",
                    got_[tasks_.front().what.peer], tasks_.front().what.peer);
-  if (!tasks_.empty() && tasks_.front().what.kind == message_task::kArrived)
+  if (!tasks_.empty() && tasks_.front().what.kind == Kind::kArrived)
     fmt::format_to(std::back_inserter(out), "; waits for message {} of process {}",
                    tasks_.front().what.instructions, tasks_.front().what.peer);
   if (!offers_.empty() || !accepts_.empty())

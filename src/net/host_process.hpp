@@ -20,8 +20,8 @@ struct ProcessCounters {
   struct Tasks {
     std::uint64_t count = 0, total_ps = 0, longest_ps = 0;  // from begin to end
   };
-  std::array<Tasks, trace::HostTask::kKinds> kinds{};  // by trace::HostTask::Kind, as counted_as()
-  std::uint64_t instructions = 0, memory_bytes = 0;    // of kCompute itself
+  std::array<Tasks, trace::HostTask::kCountedKinds> kinds{};  // by trace::HostTask::Kind, as counted_as()
+  std::uint64_t instructions = 0, memory_bytes = 0;           // of kCompute itself
   std::uint64_t bytes_sent = 0;
 };
 

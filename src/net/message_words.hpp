@@ -1,9 +1,9 @@
-// Where hosts are told of messages that have a number (trace/message_task.hpp).
+// Where hosts are told of messages that have a number (trace::HostTask).
 #pragma once
 
 #include <cstdint>
 
-#include "trace/message_task.hpp"
+#include "trace/host_task.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::net {
@@ -15,9 +15,9 @@ inline constexpr Address kMessageWords = Address{3} << 60;  // behind kNotices (
 [[nodiscard]] constexpr Address message_word(MessageWord word, std::uint16_t from, std::uint16_t to,
                                              std::uint64_t number) {
   constexpr Address kBytes = 8, kWords = 4, kMostDevices = 64;
-  return kMessageWords + (((to * kMostDevices + from) * trace::kMostMessages + number) * kWords +
-                          static_cast<Address>(word)) *
-                             kBytes;
+  return kMessageWords +
+         (((to * kMostDevices + from) * trace::kMaxMessages + number) * kWords + static_cast<Address>(word)) *
+             kBytes;
 }
 
 }  // namespace lockstep::net

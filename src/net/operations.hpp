@@ -11,7 +11,7 @@
 #include "net/nic_port.hpp"
 #include "net/queue_depth.hpp"
 #include "net/queue_pair.hpp"
-#include "trace/message_task.hpp"
+#include "trace/host_task.hpp"
 #include "util/request_table.hpp"
 #include "util/ring.hpp"
 

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <utility>
 
-#include "trace/message_task.hpp"
+#include "trace/host_task.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::trace {

@@ -8,7 +8,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 using trace::HostTask;
-namespace task = trace::message_task;
+using Task = trace::HostTask::Kind;
 
 std::vector<std::vector<messages::PlacedTask>> tasks(const Calls& calls,
                                                      const messages::Protocol& protocol = {}) {
@@ -22,7 +22,7 @@ std::vector<std::vector<messages::PlacedTask>> tasks(const Calls& calls,
 std::vector<std::uint64_t> arrivals(const std::vector<messages::PlacedTask>& all) {
   std::vector<std::uint64_t> numbers;
   for (const auto& placed : all)
-    if (placed.task.kind == task::kArrived) numbers.push_back(placed.task.instructions);
+    if (placed.task.kind == Task::kArrived) numbers.push_back(placed.task.instructions);
   return numbers;
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("Communicators keep messages apart, and their ranks are translated") {
   CHECK(arrivals(tasks(calls)[1]) == std::vector<std::uint64_t>{1, 0});
   for (unsigned p = 0; p < 3; ++p) calls.line(p, "K 0 MPI_Gather 1 1 0 0 1 64");  // to process 0
   const auto all = tasks(calls);
-  CHECK(all[1].back().task.kind == task::kMessage);
+  CHECK(all[1].back().task.kind == Task::kMessage);
   CHECK(all[1].back().task.peer == 0);
   CHECK(arrivals(all[0]).size() == 2);
 }
@@ -64,7 +64,7 @@ TEST_CASE("A receive that got nothing takes nothing, a message that nobody recei
   const auto all = tasks(calls);
   CHECK(all[1].empty());
   REQUIRE(all[0].size() == 1);
-  CHECK(all[0][0].task.kind == task::kMessage);
+  CHECK(all[0][0].task.kind == Task::kMessage);
 }
 
 TEST_CASE("Recordings that do not fit together are refused") {
