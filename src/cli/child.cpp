@@ -76,6 +76,7 @@ std::vector<std::string> child_environment(const Start& start, int claim, int ex
     const fs::path folder = library_folder();
     set(environment, "LD_LIBRARY_PATH", folder.string(), true);
     set(environment, "LD_PRELOAD", (folder / kHook).string(), true);
+    if (!start.preload.empty()) set(environment, "LD_PRELOAD", start.preload, true);
     if (start.simulated_clock) set(environment, "LD_PRELOAD", (folder / kClock).string(), true);
   }
   set(environment, cuda::kConfigVariable, start.config);
@@ -87,6 +88,7 @@ std::vector<std::string> child_environment(const Start& start, int claim, int ex
   if (start.threads > 1) set(environment, cuda::kThreadsVariable, std::to_string(start.threads));
   if (start.listings) set(environment, cuda::kListingVariable, "1");
   if (start.gpus > 1) set(environment, cuda::kDevicesVariable, std::to_string(start.gpus));
+  for (const auto& [name, value] : start.variables) set(environment, name, value);
   if (start.multicast != 0) set(environment, cuda::kMulticastVariable, std::to_string(start.multicast));
   if (!start.apart.empty()) set(environment, cuda::kApartVariable, start.apart);
   if (!start.links.empty()) set(environment, cuda::kLinksVariable, start.links);

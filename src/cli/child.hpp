@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/execution_page.hpp"
@@ -31,7 +32,9 @@ struct Start {
   exec::DeviceSet multicast = 0;       // GPUs that can be part of a multicast object
   bool listings = false;               // the runtime sends what PTX kernels are of (cuda::kListingVariable)
   std::string apart;                   // pairs of GPUs that are not connected (cuda::kApartVariable)
-  std::string links;                   // of them (cuda::kLinksVariable)
+  std::string preload;                 // a library to be loaded beside the runtime; empty: none
+  std::vector<std::pair<std::string, std::string>> variables;  // of its environment, in addition
+  std::string links;                                           // of them (cuda::kLinksVariable)
 };
 
 /// A program that runs with the CUDA runtime of this installation in place of NVIDIA's. Standard streams are

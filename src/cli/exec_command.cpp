@@ -11,8 +11,10 @@
 #include "cli/child.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/execute.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/live_program.hpp"
+#include "cli/mpi_program.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/ranked.hpp"
@@ -191,7 +193,8 @@ Start player(const std::string& ptx, const std::string& script) {
   return start;
 }
 
-/// The program to its end, and nothing beside it. kInterrupted where a signal has ended it early.
+}  // namespace
+
 ChildResult execute(const RunArguments& arguments, Start start, const std::string& folder) {
   start.config = write_config(arguments, folder);
   Child child(start);
@@ -203,6 +206,8 @@ ChildResult execute(const RunArguments& arguments, Start start, const std::strin
   if (interrupted()) result.code = kInterrupted;
   return result;
 }
+
+namespace {
 
 /// After the program's end: its trace.
 int simulate_rest(RunArguments& arguments, const ChildResult& child, int argc, char** argv) {
@@ -288,6 +293,7 @@ Syntax exec_syntax() {
       "clock_gettime, time, clock, std::chrono and omp_get_wtime give simulated time, in which the host's "
       "own computation takes none");
   add_code_options(syntax);
+  add_mpi_options(syntax.options);
   syntax.notes =
       "PROGRAM: as nvcc made it, with PTX in it (the default), linked with the shared or the static runtime. "
       "Its\n"
@@ -313,9 +319,9 @@ std::optional<RunArguments> parse_exec(int argc, char** argv) {
   return arguments;
 }
 
-int run_exec(int argc, char** argv) {
-  if (refuse_ranks("exec", "expected one process, or `lockstep record` and then mpirun with `lockstep run`"))
-    return kBadInput;
+namespace {
+
+int exec_as(const std::optional<MpiJob>& job, int argc, char** argv) {
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, exec_syntax());
   if (!values) return kDone;
@@ -333,8 +339,19 @@ int run_exec(int argc, char** argv) {
   start.command = parts.command;
   start.simulated_clock = arguments.simulated_clock;
   show_gpus(arguments, !functional, start);
+  const MpiOptions mpi = mpi_options(*values);
+  if (job && !functional) return run_mpi_program(arguments, std::move(start), *job, mpi, argc, argv);
   return execute_and_check(arguments, std::move(start), folder.path(), functional,
                            values->count("record") > 0, argc, argv);
+}
+
+}  // namespace
+
+int run_exec(int argc, char** argv) {
+  const std::optional<MpiJob> job = mpi_job();
+  if (!job && refuse_ranks("exec", "and it was built without a layer for MPI programs")) return kBadInput;
+  if (!job) return exec_as(job, argc, argv);
+  return as_process(*job, [&] { return exec_as(job, argc, argv); });
 }
 
 int run_launch_script(RunArguments& arguments, const std::string& script, int argc, char** argv) {

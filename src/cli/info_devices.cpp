@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mem/apertures.hpp"
+#include "trace/host_task.hpp"
 
 namespace lockstep::cli {
 
@@ -45,8 +46,9 @@ std::vector<NetworkInfo> network_info(const std::vector<trace::Command>& command
     if (devices.empty()) devices.resize(trace::devices_of(commands));
     NetworkInfo& device = devices[c.device];
     if (c.kind == Kind::kHostTask) {
-      ++device.tasks[static_cast<std::size_t>(c.task.kind)];
-      if (c.task.kind == trace::HostTask::Kind::kSend) device.sent_bytes += c.task.bytes;
+      const trace::HostTask::Kind task = trace::counted_as(c.task.kind);
+      ++device.tasks[static_cast<std::size_t>(task)];
+      if (task == trace::HostTask::Kind::kSend) device.sent_bytes += c.task.bytes;
     }
     if (c.kind == Kind::kNetQueue) ++device.queues;
     if (c.kind != Kind::kNetOperation) continue;

@@ -26,9 +26,9 @@ struct NetworkInfo {
   std::array<std::uint64_t, trace::NetOperation::kKinds> operations{}, bytes{};  // by kind
   std::uint64_t signals = 0;                                                     // puts with one
   // The tasks of the device's process on its host.
-  static constexpr std::array<const char*, trace::HostTask::kKinds> kTaskNames{"computes", "sends",
-                                                                               "receives", "flushes"};
-  std::array<std::uint64_t, trace::HostTask::kKinds> tasks{};
+  static constexpr std::array<const char*, trace::HostTask::kCountedKinds> kTaskNames{"computes", "sends",
+                                                                                      "receives", "flushes"};
+  std::array<std::uint64_t, trace::HostTask::kCountedKinds> tasks{};
   std::uint64_t sent_bytes = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "net/core_port.hpp"
+#include "trace/host_task.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::gpu {
@@ -54,6 +55,9 @@ net::AgentNews NetChecks::task(const trace::Command& c) const {
     throw UserError(fmt::format(
         "the host of device {} has a task of {} bytes and {} instructions; expected at most {} and {}",
         c.device, t.bytes, t.instructions, kMaxBytes, kMaxInstructions));
+  if (trace::names_message(t.kind) && t.instructions >= trace::kMaxMessages)
+    throw UserError(fmt::format("the host of device {} has message {}; expected one below {}", c.device,
+                                t.instructions, trace::kMaxMessages));
   net::AgentNews news{net::AgentNews::Kind::kTask, c.device, 0, 0, 0, 0, {}};
   news.task = t;
   return news;

@@ -68,7 +68,7 @@ stats::NetworkReport::Thread program_report(const Program& program, const CoreEn
 
 stats::NetworkReport::Process process_report(std::string node, const net::HostProcess& process,
                                              std::uint64_t run_ps) {
-  static_assert(stats::kHostTaskNames.size() == trace::HostTask::kKinds);
+  static_assert(stats::kHostTaskNames.size() == trace::HostTask::kCountedKinds);
   const net::ProcessCounters& c = process.counters();
   stats::NetworkReport::Process report{std::move(node),
                                        process.device(),

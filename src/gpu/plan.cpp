@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "trace/host_task.hpp"
 #include "util/error.hpp"
 #include "uvm/remote.hpp"
 
@@ -278,7 +279,14 @@ bool Planner::add_network(const trace::Command& c, std::vector<host::HostCommand
   command.kind = host::HostCommand::Kind::kTask;
   command.stream = dense(c.device, c.stream);
   command.news = network_.task(c);
-  command.busy_ns = system_->devices[c.device].launch.wait_ns;
+  const config::LaunchGroup& launch = system_->devices[c.device].launch;
+  if (c.task.kind == trace::HostTask::Kind::kCall) {
+    using Call = trace::Command::Call;
+    constexpr std::uint64_t kPsOfNs = 1000;
+    const bool launches = c.task.instructions == static_cast<std::uint64_t>(Call::kLaunch);
+    command.news.task.bytes = (launches ? launch.call_ns : launch.wait_ns) * kPsOfNs;
+  }
+  command.busy_ns = launch.wait_ns;
   return true;
 }
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "net/message_words.hpp"
 #include "sim/clock.hpp"
+#include "trace/host_task.hpp"
 
 namespace lockstep::net {
 
@@ -29,7 +31,9 @@ void HostProcess::add(Cycle now, const trace::HostTask& task, std::uint32_t comm
 }
 
 void HostProcess::tick(Cycle now) {
-  if (tasks_.empty()) return take_records(now);
+  const bool has_messages = !offers_.empty() || !accepts_.empty();
+  if (tasks_.empty() || has_messages) take_records(now);
+  if (has_messages) go_on_with_messages(now);
   while (!tasks_.empty() && free_from_ <= now && !waits_) step(now);
 }
 
@@ -49,49 +53,98 @@ void HostProcess::step(Cycle now) {
 /// Without what it waits for.
 Cycle HostProcess::time_of(const trace::HostTask& task) const {
   if (task.kind == Kind::kCompute) return clock_.cycles(compute_ps(config_, task));
+  if (task.kind == Kind::kCall) return clock_.cycles(task.bytes);  // in ps: gpu::Planner says it
   if (!task.within) return clock_.cycles(config_.call_ps);
-  return costs_.cycles(task.kind == Kind::kSend ? service_.issue_instructions
-                                                : service_.complete_instructions);
+  return costs_.cycles(trace::moves_data(task.kind) ? service_.issue_instructions
+                                                    : service_.complete_instructions);
 }
 
 void HostProcess::begin(Cycle now) {
   const trace::HostTask& task = tasks_.front().what;
   begun_ = now;
   free_from_ = now + time_of(task);
-  state_ = task.kind == Kind::kCompute ? State::kEnd
-           : task.kind == Kind::kSend  ? State::kSend
-                                       : State::kAwait;
+  const bool computes = task.kind == Kind::kCompute || task.kind == Kind::kCall;
+  state_ = computes ? State::kEnd : trace::moves_data(task.kind) ? State::kSend : State::kAwait;
 }
 
 void HostProcess::send(Cycle now) {
   take_records(now);
-  const std::uint32_t place = pair_->place(issued_);
-  if (taken_[place]) {
+  if (!has_place()) {
     waits_ = true;
     return;
   }
   const trace::HostTask& task = tasks_.front().what;
+  command(now, begun_, put_of(task));
+  if (task.kind == Kind::kOffer) {
+    offers_.push_back({task, false});
+  } else {
+    counters_.bytes_sent += task.bytes;
+  }
+  state_ = State::kEnd;
+}
+
+trace::NetOperation HostProcess::put_of(const trace::HostTask& task) {
   trace::NetOperation put;
   put.target = task.peer;
+  if (task.kind == Kind::kOffer) {
+    put.signal = message_word(MessageWord::kOffered, pair_->device, task.peer, task.instructions);
+    return put;
+  }
   put.local = task.local;
   put.remote = task.remote;
   put.bytes = task.bytes;
-  put.signal = notice_of(pair_->device, task.peer, sent_[task.peer]++, pair_->entries());
+  put.signal = task.kind == Kind::kSend
+                   ? notice_of(pair_->device, task.peer, sent_[task.peer]++, pair_->entries())
+                   : message_word(MessageWord::kArrived, pair_->device, task.peer, task.instructions);
+  return put;
+}
+
+/// There is place for it. `seen`: when the process has begun with it.
+void HostProcess::command(Cycle now, Cycle seen, const trace::NetOperation& put) {
+  const std::uint32_t place = pair_->place(issued_);
   taken_[place] = true;
   Moments at{};
-  at[static_cast<std::size_t>(Moment::kSeen)] = clock_.ps(begun_);
+  at[static_cast<std::size_t>(Moment::kSeen)] = clock_.ps(seen);
   at[static_cast<std::size_t>(Moment::kIssued)] = clock_.ps(now);
   pair_->command[place] = {put, at};
   host_->ring(*pair_);
   ++issued_;
   ++in_flight_;
-  counters_.bytes_sent += task.bytes;
-  state_ = State::kEnd;
+}
+
+/// Tells the senders of offered messages that they are accepted, and sends what others have accepted.
+void HostProcess::go_on_with_messages(Cycle now) {
+  std::erase_if(accepts_, [&](const trace::HostTask& task) {
+    const Address offered = message_word(MessageWord::kOffered, task.peer, pair_->device, task.instructions);
+    if (host_->lacks(offered, 1) || !has_place()) return false;
+    trace::NetOperation put;
+    put.target = task.peer;
+    put.signal = message_word(MessageWord::kAccepted, pair_->device, task.peer, task.instructions);
+    command(now, now, put);
+    return true;
+  });
+  for (Offer& offer : offers_) {
+    const Address accepted =
+        message_word(MessageWord::kAccepted, offer.what.peer, pair_->device, offer.what.instructions);
+    if (offer.begun || host_->lacks(accepted, 1) || !has_place()) continue;
+    offer.begun = true;
+    trace::HostTask data = offer.what;
+    data.kind = Kind::kMessage;
+    command(now, now, put_of(data));
+    counters_.bytes_sent += data.bytes;
+  }
 }
 
 bool HostProcess::is_there() const {
   const trace::HostTask& task = tasks_.front().what;
-  if (task.kind == Kind::kFlush) return in_flight_ == 0;
+  if (task.kind == Kind::kAccept || task.kind == Kind::kEnter) return true;
+  if (task.kind == Kind::kFlush) return in_flight_ == 0 && offers_.empty();
+  if (task.kind == Kind::kSent)
+    return std::ranges::none_of(offers_, [&](const Offer& offer) {
+      return offer.what.peer == task.peer && offer.what.instructions == task.instructions;
+    });
+  if (task.kind == Kind::kArrived)
+    return !host_->lacks(message_word(MessageWord::kArrived, task.peer, pair_->device, task.instructions), 1);
   const std::uint64_t number = got_[task.peer];
   return !host_->lacks(notice_of(task.peer, pair_->device, number, pair_->entries()),
                        static_cast<std::uint32_t>(number / pair_->entries() + 1));
@@ -105,24 +158,29 @@ void HostProcess::await(Cycle now) {
   }
   const trace::HostTask& task = tasks_.front().what;
   if (task.kind == Kind::kReceive) ++got_[task.peer];
+  if (task.kind == Kind::kAccept) accepts_.push_back(task);
   state_ = State::kEnd;
 }
 
 void HostProcess::end(Cycle now) {
   const Task& task = tasks_.front();
-  ProcessCounters::Tasks& tasks = counters_.kinds[static_cast<std::size_t>(task.what.kind)];
+  const Kind kind = trace::counted_as(task.what.kind);
+  ProcessCounters::Tasks& tasks = counters_.kinds[static_cast<std::size_t>(kind)];
   const std::uint64_t ps = clock_.ps(now) - clock_.ps(begun_);
   ++tasks.count;
   tasks.total_ps += ps;
   tasks.longest_ps = std::max(tasks.longest_ps, ps);
-  counters_.instructions += task.what.instructions;
-  if (task.what.kind == Kind::kCompute) counters_.memory_bytes += task.what.bytes;
+  if (task.what.kind == Kind::kCompute) {
+    counters_.instructions += task.what.instructions;
+    counters_.memory_bytes += task.what.bytes;
+  }
   if (messages_.log)
-    messages_.log->work.push_back(
-        {static_cast<std::uint8_t>(task.what.kind), clock_.ps(begun_), clock_.ps(now)});
+    messages_.log->work.push_back({static_cast<std::uint8_t>(kind), clock_.ps(begun_), clock_.ps(now)});
   host_->task_ended(now, task.command);
+  const bool accepted = task.what.kind == Kind::kAccept;
   tasks_.pop();
   state_ = State::kBegin;
+  if (accepted) go_on_with_messages(now);
 }
 
 /// That are there.
@@ -134,6 +192,11 @@ void HostProcess::take_records(Cycle now) {
     records_.stay(command.moment(Moment::kComplete), clock_.ps(now));
     messages_.add(command.operation, pair_->device, command.at, false);
     ++messages_.records;
+    std::erase_if(offers_, [&](const Offer& offer) {
+      return offer.begun &&
+             command.operation.signal ==
+                 message_word(MessageWord::kArrived, pair_->device, offer.what.peer, offer.what.instructions);
+    });
     taken_[place] = false;
     --in_flight_;
   }
@@ -146,6 +209,12 @@ void HostProcess::dump(std::string& out) const {
   if (!tasks_.empty() && tasks_.front().what.kind == Kind::kReceive)
     fmt::format_to(std::back_inserter(out), "; waits for message {} of process {}",
                    got_[tasks_.front().what.peer], tasks_.front().what.peer);
+  if (!tasks_.empty() && tasks_.front().what.kind == Kind::kArrived)
+    fmt::format_to(std::back_inserter(out), "; waits for message {} of process {}",
+                   tasks_.front().what.instructions, tasks_.front().what.peer);
+  if (!offers_.empty() || !accepts_.empty())
+    fmt::format_to(std::back_inserter(out), "; {} messages offered, {} accepted", offers_.size(),
+                   accepts_.size());
   out += '\n';
 }
 

@@ -20,8 +20,8 @@ struct ProcessCounters {
   struct Tasks {
     std::uint64_t count = 0, total_ps = 0, longest_ps = 0;  // from begin to end
   };
-  std::array<Tasks, trace::HostTask::kKinds> kinds{};  // by trace::HostTask::Kind
-  std::uint64_t instructions = 0, memory_bytes = 0;    // of kCompute
+  std::array<Tasks, trace::HostTask::kCountedKinds> kinds{};  // by trace::HostTask::Kind, as counted_as()
+  std::uint64_t instructions = 0, memory_bytes = 0;           // of kCompute itself
   std::uint64_t bytes_sent = 0;
 };
 
@@ -34,7 +34,13 @@ struct ProcessCounters {
 /// - kSend: a call, then a command to the NIC, as soon as it has room for one more; a put whose signal goes
 ///   to the receiver's host;
 /// - kReceive: a call, then until the next message from the other process is there;
-/// - kFlush: a call, then until all commands have their completion records.
+/// - kFlush: a call, then until all commands have their completion records;
+/// - kMessage, kOffer: a call, then a command as of kSend; kOffer's only says that there is a message;
+/// - kAccept: a call. When the message is offered, a command tells its sender so, who then commands the NIC
+///   to send the data. Neither takes time of a process: as where NICs match messages themselves;
+/// - kArrived, kSent: a call, then until it is so;
+/// - kEnter: a call;
+/// - kCall: as long as the machine says.
 /// A call takes host_process.call_ps; within a library call that is already counted, it takes only the
 /// instructions that a service thread needs for a command or a completion. Polls hit the host's cache: what
 /// is waited for is seen as soon as it arrives.
@@ -68,7 +74,9 @@ class HostProcess {
   /// A signal has arrived, perhaps the one that it waits for.
   void signal_came() { waits_ = false; }
 
-  [[nodiscard]] bool idle() const { return tasks_.empty() && in_flight_ == 0; }
+  [[nodiscard]] bool idle() const {
+    return tasks_.empty() && in_flight_ == 0 && offers_.empty() && accepts_.empty();
+  }
   [[nodiscard]] std::uint16_t device() const { return pair_->device; }
   [[nodiscard]] const ProcessCounters& counters() const { return counters_; }
   /// Counters of its messages.
@@ -82,7 +90,7 @@ class HostProcess {
   void persist(A& a) {
     a.members(*this, a.given(host_), a.given(pair_), a.given(config_), a.given(service_), a.given(clock_),
               a.given(costs_), tasks_, state_, waits_, free_from_, begun_, issued_, noticed_, in_flight_,
-              taken_, sent_, got_, counters_, messages_, records_);
+              taken_, offers_, accepts_, sent_, got_, counters_, messages_, records_);
   }
 
  private:
@@ -97,10 +105,19 @@ class HostProcess {
     trace::HostTask what;
     std::uint32_t command = 0;
   };
+  /// A message by rendezvous that is not complete.
+  struct Offer {
+    trace::HostTask what;
+    bool begun = false;  // its data are commanded
+  };
   void step(Cycle now);
   void begin(Cycle now);
   [[nodiscard]] Cycle time_of(const trace::HostTask& task) const;
   void send(Cycle now);
+  [[nodiscard]] trace::NetOperation put_of(const trace::HostTask& task);
+  [[nodiscard]] bool has_place() const { return !taken_[pair_->place(issued_)]; }
+  void command(Cycle now, Cycle seen, const trace::NetOperation& put);
+  void go_on_with_messages(Cycle now);
   void await(Cycle now);
   void end(Cycle now);
   void take_records(Cycle now);
@@ -119,6 +136,8 @@ class HostProcess {
   std::uint64_t issued_ = 0, noticed_ = 0;  // commands, records
   std::uint32_t in_flight_ = 0;
   std::vector<bool> taken_;                                // by place
+  std::vector<Offer> offers_;                              // in the order of sending
+  std::vector<trace::HostTask> accepts_;                   // not told to their senders
   std::array<std::uint64_t, kMaxDevices> sent_{}, got_{};  // messages, by the other process
   ProcessCounters counters_;
   ThreadCounters messages_;

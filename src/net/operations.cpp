@@ -128,8 +128,8 @@ void Operations::read(std::uint32_t access, unsigned which, Address begin, std::
   link::Message message;
   message.access = read_of(bulk(running) ? AccessKind::kCopyRead : AccessKind::kLoad, begin, bytes);
   message.access.tag = access << 1 | which;
-  if (running.what.kind == Kind::kPut) return port_->send(memory_of_[running.pair->device], message);
-  to_target(now, running, message, number, memory_of_[running.what.target]);
+  if (running.what.kind == Kind::kPut) return port_->send(memory_at(running.pair->device, begin), message);
+  to_target(now, running, message, number, memory_at(running.what.target, begin));
 }
 
 void Operations::begin_atomic(Cycle now, std::uint32_t number) {
@@ -160,9 +160,9 @@ void Operations::write_piece(Cycle now, std::uint32_t access) {
   message.access.tag = access << 1;
   --running.unwritten;
   if (what.kind == Kind::kPut) {
-    to_target(now, running, message, number, memory_of_[what.target]);
+    to_target(now, running, message, number, memory_at(what.target, piece.destination));
   } else {
-    port_->send(memory_of_[running.pair->device], message);
+    port_->send(memory_at(running.pair->device, piece.destination), message);
   }
   settle(number);
 }

@@ -11,6 +11,7 @@
 #include "net/nic_port.hpp"
 #include "net/queue_depth.hpp"
 #include "net/queue_pair.hpp"
+#include "trace/host_task.hpp"
 #include "util/request_table.hpp"
 #include "util/ring.hpp"
 
@@ -107,6 +108,10 @@ class Operations {
   void to_target(Cycle now, Running& running, link::Message message, std::uint32_t number, std::uint16_t at);
   void read(std::uint32_t access, unsigned which, Address begin, std::uint32_t bytes, std::uint32_t number,
             Cycle now);
+  /// Where the data at an address of a process are: in its device's memory, or in its host's.
+  [[nodiscard]] std::uint16_t memory_at(std::uint16_t device, Address address) const {
+    return address < trace::kHostMemory ? memory_of_[device] : signals_of_[device];
+  }
   [[nodiscard]] bool bulk(const Running& r) const { return r.what.bytes > kLineBytes; }
   [[nodiscard]] bool may_fetch() const { return !rung_.empty() && fetched_count_ < kFetches; }
   [[nodiscard]] bool has_place() const { return accesses_.used() < config_.outstanding; }

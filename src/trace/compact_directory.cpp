@@ -258,7 +258,9 @@ std::uint32_t version_of(const CompactDirectory& directory) {
   const auto says_network = [](const Command& c) { return is_network(c.kind); };
   const auto says_host = [](const Command& c) { return c.kind == Command::Kind::kHostCall || c.graph_node; };
   const auto says_task = [](const Command& c) { return c.kind == Command::Kind::kHostTask; };
+  const auto says_message = [&](const Command& c) { return says_task(c) && is_library_task(c.task.kind); };
   const auto says_size = [](const KernelEntry& k) { return k.size.has_value(); };
+  if (std::ranges::any_of(directory.commands, says_message)) return kMessageVersion;
   if (std::ranges::any_of(directory.commands, says_task)) return kTaskVersion;
   if (std::ranges::any_of(directory.commands, says_host)) return kHostVersion;
   if (std::ranges::any_of(directory.commands, says_network)) return kNetworkVersion;

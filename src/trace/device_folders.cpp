@@ -2,13 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-#include <map>
-#include <optional>
-#include <set>
-
 #include "trace/compact_blocks.hpp"
 #include "trace/content_hash.hpp"
+#include "trace/host_stream.hpp"
 #include "trace/moved_addresses.hpp"
 #include "trace/text_trace_set.hpp"
 #include "util/error.hpp"
@@ -22,12 +18,11 @@ using Kind = Command::Kind;
 class Program {
  public:
   /// Appends to `out`; `events`: those recorded in it so far.
-  Program(const TextTraceSet& trace, std::uint32_t first_kernel, std::vector<Command>& out,
-          std::uint32_t& events)
-      : trace_(&trace), first_kernel_(first_kernel), out_(&out), events_(&events) {}
+  Program(const TextTraceSet& trace, std::uint16_t device, std::uint32_t first_kernel,
+          std::vector<Command>& out, std::uint32_t& events)
+      : trace_(&trace), first_kernel_(first_kernel), out_(&out), host_(device, out, events) {}
 
-  void add_all(std::uint16_t device) {
-    device_ = device;
+  void add_all() {
     const std::vector<Command>& commands = trace_->commands();
     auto foreign = trace_->foreign().begin();
     for (std::size_t i = 0; i < commands.size(); ++i) {
@@ -46,57 +41,34 @@ class Program {
   [[nodiscard]] const std::string& list_file() const { return trace_->list_file(); }
 
  private:
-  static constexpr std::uint64_t kHost = std::numeric_limits<std::uint64_t>::max();  // its host as a stream
-
   void add(Command c, const ForeignEvent* foreign) {
     switch (c.kind) {
       case Kind::kKernel:
         c.stream = trace_->kernels()[c.kernel].stream;
         c.kernel += first_kernel_;
-        return issue(c);
+        return host_.issue(c);
       case Kind::kCopyToDevice:
       case Kind::kCopyToHost:
-        wait_for_all();
+        host_.wait_for_all();
         c.kind = is_copy_to_device(c.kind) ? Kind::kStreamCopyToDevice : Kind::kStreamCopyToHost;
-        c.stream = kHost;
-        push(c);
-        return;
+        return host_.add_own(c);
       case Kind::kWait:
-        return wait_for_all();
+        return host_.wait_for_all();
       case Kind::kEventWait:
         c.kind = Kind::kStreamWait;
-        c.stream = kHost;
+        c.stream = HostStream::kStream;
         wait(c, foreign);
-        return host_moved();
+        return host_.moved();
       case Kind::kStreamWait:
-        follow_host(c.stream);
-        used_.insert(c.stream);
+        host_.enter(c.stream);
         return wait(c, foreign);
       case Kind::kEventRecord:
-        follow_host(c.stream);
-        recorded_.push_back(*events_);
-        return record(c.stream);
+        host_.enter(c.stream);
+        recorded_.push_back(host_.record(c.stream));
+        return;
       default:
-        return issue(c);
+        return host_.issue(c);
     }
-  }
-
-  void push(Command c) {
-    c.device = device_;
-    out_->push_back(c);
-  }
-  /// In its stream, when the host comes to it.
-  void issue(const Command& c) {
-    follow_host(c.stream);
-    used_.insert(c.stream);
-    push(c);
-  }
-  void record(std::uint64_t stream) {
-    Command c;
-    c.kind = Kind::kEventRecord;
-    c.stream = stream;
-    push(c);
-    ++*events_;
   }
   void wait(Command c, const ForeignEvent* foreign) {
     if (foreign != nullptr) {
@@ -104,50 +76,15 @@ class Program {
     } else {
       c.event = recorded_.at(c.event);
     }
-    push(c);
-  }
-  void wait_for(std::uint64_t stream, std::uint32_t event) {
-    Command c;
-    c.kind = Kind::kStreamWait;
-    c.stream = stream;
-    c.event = event;
-    push(c);
-  }
-  void host_moved() {
-    ++version_;
-    host_event_.reset();
-  }
-  void wait_for_all() {
-    for (const std::uint64_t stream : used_) {
-      record(stream);
-      wait_for(kHost, *events_ - 1);
-    }
-    used_.clear();
-    host_moved();
-  }
-  /// What comes next in the stream is issued after the host's waits so far.
-  void follow_host(std::uint64_t stream) {
-    std::uint64_t& followed = followed_[stream];
-    if (followed == version_) return;
-    followed = version_;
-    if (!host_event_) {
-      host_event_ = *events_;
-      record(kHost);
-    }
-    wait_for(stream, *host_event_);
+    host_.push(c);
   }
 
   const TextTraceSet* trace_;
   std::uint32_t first_kernel_;
   std::vector<Command>* out_;
-  std::uint32_t* events_;
-  std::uint16_t device_ = 0;
+  HostStream host_;
   std::vector<std::uint32_t> recorded_;
   std::vector<Open> open_;
-  std::set<std::uint64_t> used_;                     // streams with work since the host waited for all
-  std::map<std::uint64_t, std::uint64_t> followed_;  // by stream: up to which of the host's waits
-  std::uint64_t version_ = 0;                        // the host's waits
-  std::optional<std::uint32_t> host_event_;          // after the last of them
 };
 
 class DeviceFolders final : public TraceSet {
@@ -195,8 +132,8 @@ class DeviceFolders final : public TraceSet {
     std::uint32_t events = 0;
     std::vector<Program> programs;
     for (std::uint16_t d = 0; d < traces_.size(); ++d) {
-      programs.emplace_back(*traces_[d], static_cast<std::uint32_t>(kernels_.size()), commands_, events);
-      programs.back().add_all(d);
+      programs.emplace_back(*traces_[d], d, static_cast<std::uint32_t>(kernels_.size()), commands_, events);
+      programs.back().add_all();
       for (std::uint32_t k = 0; k < traces_[d]->kernels().size(); ++k) {
         kernels_.push_back(traces_[d]->kernels()[k]);
         kernel_of_.emplace_back(d, k);

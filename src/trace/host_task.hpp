@@ -1,5 +1,5 @@
-// What the process of a device does on its host, in a stream with the device's kernels: it computes, sends
-// and receives. docs/networking.md, "Programs of the host".
+// What the process of a device does on its host, beside the device's kernels: it computes, sends and
+// receives. docs/networking.md, "Programs of the host"; docs/mpi-programs.md.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,25 @@
 
 namespace lockstep::trace {
 
-/// Process i is that of device i. Messages from one process to another are received in the order of sending.
+/// Process i is that of device i.
 struct HostTask {
+  /// From kMessage on: what the calls of an MPI library consist of. Their messages are numbered, by pair of
+  /// sender and receiver, from 0 on; the number stands in `instructions`.
   enum class Kind : std::uint8_t {
     kCompute,  // `instructions`, and `bytes` read from and written to the host's memory
     kSend,  // `bytes` from `local` to `remote` in the memory of `peer`; complete when the NIC has the command
-    kReceive,  // complete when the next message of `peer` has come
+    kReceive,  // complete when the next message of `peer` has come, in the order of sending
     kFlush,    // complete when all messages sent so far are: each has been acknowledged
+    kMessage,  // as kSend: an eager message, or a put
+    kOffer,    // likewise by rendezvous: the data leave when `peer` has accepted it
+    kAccept,   // from here on a message of `peer`, an offered one, has a buffer to be written to
+    kArrived,  // complete when that message of `peer` has come
+    kSent,     // complete when that message to `peer` is acknowledged; one that was not offered: at once
+    kEnter,    // a call of the library that waits for nothing
+    kCall,     // a call of the CUDA runtime, or its return from a wait: Command::Call in `instructions`
   };
-  static constexpr std::uint64_t kKinds = 4;
+  static constexpr std::uint64_t kKinds = 11;
+  static constexpr std::uint64_t kCountedKinds = 4;  // the first ones: counted_as()
   Kind kind = Kind::kCompute;
   bool within = false;  // of a call to the library of which a task came before: takes no call of its own
   std::uint16_t peer = 0;
@@ -24,5 +34,28 @@ struct HostTask {
   std::uint64_t bytes = 0;
   Address local = 0, remote = 0;
 };
+
+inline constexpr std::uint64_t kMaxMessages = 1 << 24;    // from one process to another
+inline constexpr Address kHostMemory = Address{1} << 62;  // from here on: a process's host's
+
+[[nodiscard]] constexpr bool is_library_task(HostTask::Kind kind) { return kind >= HostTask::Kind::kMessage; }
+/// It has a peer and the number of a message.
+[[nodiscard]] constexpr bool names_message(HostTask::Kind kind) {
+  return kind >= HostTask::Kind::kMessage && kind <= HostTask::Kind::kSent;
+}
+/// It has data in memory.
+[[nodiscard]] constexpr bool moves_data(HostTask::Kind kind) {
+  using Kind = HostTask::Kind;
+  return kind == Kind::kSend || kind == Kind::kMessage || kind == Kind::kOffer;
+}
+
+/// The kind with which statistics count it.
+[[nodiscard]] constexpr HostTask::Kind counted_as(HostTask::Kind kind) {
+  using Kind = HostTask::Kind;
+  if (kind < Kind::kMessage) return kind;
+  if (kind == Kind::kMessage || kind == Kind::kOffer) return Kind::kSend;
+  if (kind == Kind::kAccept || kind == Kind::kArrived) return Kind::kReceive;
+  return kind == Kind::kSent ? Kind::kFlush : Kind::kCompute;
+}
 
 }  // namespace lockstep::trace

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "trace/device_folders.hpp"
+#include "trace/host_task_code.hpp"
 #include "trace/moved_addresses.hpp"
 #include "trace/text_scan.hpp"
 
@@ -236,16 +237,15 @@ class ListParser {
     std::uint64_t number = 0;
     switch (kind) {
       case 'K':
-        if (!is_decimal(field, number) || number >= 2 * HostTask::kKinds) return false;
-        task.kind = static_cast<HostTask::Kind>(number % HostTask::kKinds);
-        task.within = number >= HostTask::kKinds;
+        if (!is_decimal(field, number) || number >= kHostTaskCodes) return false;
+        set_code(task, number);
         return true;
       case 'P':
         if (!is_decimal(field, number) || number >= Command::kMaxDevices) return false;
         task.peer = static_cast<std::uint16_t>(number);
         return true;
       case 'I':
-        return is_decimal(field, task.instructions);
+        return is_decimal(field, number) && set_instructions(task, number);
       case 'B':
         return is_decimal(field, task.bytes);
       default:

@@ -47,8 +47,9 @@ TEST_CASE("A list of hosts' tasks needs no kernel, and a compact trace keeps it"
   check(*open_trace(compact));
   CHECK(slurp(compact)[8] == 7);
   for (const char* line :
-       {"HostTask,0,0,0,0,0x0,0x0", "HostTask,8,0,0,0,0x0,0x0,0", "HostTask,1,64,0,0,0x0,0x0,0",
-        "HostTask,0,0,x,0,0x0,0x0,0", "HostTask,0,0,0,0,x,0x0,0", "HostTask,0,0,0,0,0x0,0x0,x"})
+       {"HostTask,0,0,0,0,0x0,0x0", "HostTask,22,0,0,0,0x0,0x0,0", "HostTask,8,0,16777216,0,0x0,0x0,0",
+        "HostTask,1,64,0,0,0x0,0x0,0", "HostTask,0,0,x,0,0x0,0x0,0", "HostTask,0,0,0,0,x,0x0,0",
+        "HostTask,0,0,0,0,0x0,0x0,x"})
     CHECK_THROWS_WITH(
         open(std::string("HostTask,3,0,0,0,0x0,0x0,0\n") + line + "\n"),
         Catch::Matchers::Contains("kernelslist.g:2: found '" + std::string(line) + "'; expected '"));
@@ -66,10 +67,11 @@ TEST_CASE("Tasks of hosts are read as they were written, and cut ones refused") 
     t.kind = static_cast<Task>(random() % HostTask::kKinds);
     t.within = random() % 2 != 0;
     if (t.kind == Task::kCompute) t.instructions = wide();
-    if (t.kind == Task::kSend || t.kind == Task::kReceive)
+    if (is_library_task(t.kind)) t.instructions = random() % (t.kind == Task::kCall ? 3 : kMaxMessages);
+    if (t.kind == Task::kSend || t.kind == Task::kReceive || names_message(t.kind))
       t.peer = static_cast<std::uint16_t>(random() % Command::kMaxDevices);
-    if (t.kind == Task::kCompute || t.kind == Task::kSend) t.bytes = wide();
-    if (t.kind == Task::kSend) t.local = wide(), t.remote = wide();
+    if (t.kind == Task::kCompute || moves_data(t.kind)) t.bytes = wide();
+    if (moves_data(t.kind)) t.local = wide(), t.remote = wide();
     Bytes bytes;
     encode_command(command, bytes);
     ByteReader in(bytes);
@@ -79,7 +81,7 @@ TEST_CASE("Tasks of hosts are read as they were written, and cut ones refused") 
     ByteReader cut(bytes);
     CHECK_THROWS_AS(decode_command(cut, 0, 0), BrokenBlock);
   }
-  for (const Bytes& wrong : {Bytes{26, 0, 8}, Bytes{26, 0, 1, 64, 0, 0, 0}}) {
+  for (const Bytes& wrong : {Bytes{26, 0, 22, 0}, Bytes{26, 0, 1, 64, 0, 0, 0}}) {
     ByteReader in(wrong);
     CHECK_THROWS_AS(decode_command(in, 1, 0), BrokenBlock);
   }

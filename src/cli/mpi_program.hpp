@@ -1,0 +1,42 @@
+// `mpirun -n N lockstep exec`: a process of an MPI program. The program's own MPI moves its data; what each
+// process has called and launched is joined into one recording, which the first process simulates.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "cli/child.hpp"
+#include "cli/run_options.hpp"
+#include "messages/schedule.hpp"
+
+namespace lockstep::cli {
+
+/// What mpirun or srun says of this process.
+struct MpiJob {
+  unsigned rank = 0, size = 0;
+  std::string name;  // the same in all processes, and in no other job of the machine
+};
+
+/// Nothing where this process was started alone, or where the program was built without MPI.
+[[nodiscard]] std::optional<MpiJob> mpi_job();
+
+/// What is wrong for all processes alike is said by the first one alone.
+[[nodiscard]] int as_process(const MpiJob& job, const std::function<int()>& command);
+
+struct MpiOptions {
+  messages::Protocol protocol;
+  std::string folder;  // that all processes see; empty: one of this machine
+};
+
+void add_mpi_options(boost::program_options::options_description& options);
+/// Throws UserError.
+[[nodiscard]] MpiOptions mpi_options(const boost::program_options::variables_map& values);
+
+/// Executes the program's process, and in the first one simulates all to the end. `start`: the program;
+/// arguments.trace: where the recording goes. Returns the exit code.
+[[nodiscard]] int run_mpi_program(RunArguments& arguments, Start start, const MpiJob& job,
+                                  const MpiOptions& options, int argc, char** argv);
+
+}  // namespace lockstep::cli

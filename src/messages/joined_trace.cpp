@@ -1,0 +1,176 @@
+#include "messages/joined_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "messages/memory.hpp"
+#include "trace/compact_directory.hpp"
+#include "trace/content_hash.hpp"
+#include "trace/host_stream.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::messages {
+namespace {
+
+using trace::Command;
+using Kind = Command::Kind;
+
+/// The commands of one process.
+class Process {
+ public:
+  Process(std::uint16_t number, const trace::TraceSet* trace, std::uint32_t first_kernel,
+          std::vector<Command>& out, std::uint32_t& events)
+      : number_(number), trace_(trace), first_kernel_(first_kernel), host_(number, out, events) {}
+
+  void add_all(const std::vector<PlacedTask>& tasks) {
+    auto task = tasks.begin();
+    const std::size_t count = trace_ == nullptr ? 0 : trace_->commands().size();
+    for (std::size_t i = 0; i <= count; ++i) {
+      for (; task != tasks.end() && (task->position <= i || i == count); ++task) add(task->task);
+      if (i < count) add(trace_->commands()[i]);
+    }
+  }
+
+ private:
+  void add(const trace::HostTask& task) {
+    Command c;
+    c.kind = Kind::kHostTask;
+    c.task = task;
+    host_.add_own(c);
+  }
+  void add_call(Command::Call call) {
+    if (call == Command::Call::kNothing) return;  // which of the host's threads calls
+    trace::HostTask task;
+    task.kind = trace::HostTask::Kind::kCall;
+    task.instructions = static_cast<std::uint64_t>(call);
+    add(task);
+  }
+
+  void add(Command c) {
+    switch (c.kind) {
+      case Kind::kKernel:
+        c.stream = trace_->kernels()[c.kernel].stream;
+        c.kernel += first_kernel_;
+        return host_.issue(c);
+      case Kind::kHostCall:
+        return add_call(c.call);
+      case Kind::kWait:
+        return host_.wait_for_all();
+      case Kind::kEventWait:
+        return host_.wait_for(recorded_.at(c.event));
+      case Kind::kStreamWait:
+        c.event = recorded_.at(c.event);
+        return host_.issue(c);
+      case Kind::kEventRecord:
+        host_.enter(c.stream);
+        recorded_.push_back(host_.record(c.stream));
+        return;
+      case Kind::kStreamCopyToDevice:
+      case Kind::kStreamCopyToHost:
+      case Kind::kFill:
+      case Kind::kDeviceCopy:
+        c.address = moved(c.address, number_);
+        return host_.issue(c);
+      case Kind::kPlace:
+        return;
+      case Kind::kHostTask:  // the recorder's own, which does nothing
+        if (c.task.kind == trace::HostTask::Kind::kCompute && c.task.instructions + c.task.bytes == 0) return;
+        [[fallthrough]];
+      default:
+        throw UserError(fmt::format("process {}: {} cannot be simulated in an MPI program", number_,
+                                    trace::is_network(c.kind) || c.kind == Kind::kHostTask
+                                        ? "networking from within kernels"
+                                        : "managed memory"));
+    }
+  }
+
+  std::uint16_t number_;
+  const trace::TraceSet* trace_;
+  std::uint32_t first_kernel_;
+  trace::HostStream host_;
+  std::vector<std::uint32_t> recorded_;  // events, by their number in the process: in the whole
+};
+
+/// The CTAs of a process's kernel.
+class MovedFeed final : public trace::CtaFeed {
+ public:
+  MovedFeed(std::unique_ptr<trace::CtaFeed> feed, std::uint16_t process)
+      : feed_(std::move(feed)), process_(process) {}
+  [[nodiscard]] const trace::KernelHeader& header() const override { return feed_->header(); }
+  [[nodiscard]] const trace::StaticTable& instructions() const override { return feed_->instructions(); }
+  [[nodiscard]] trace::TracedInstruction traced(std::uint32_t i) const override { return feed_->traced(i); }
+  void want(std::uint64_t end) override { feed_->want(end); }
+  [[nodiscard]] std::size_t plan() override { return feed_->plan(); }
+  void run(std::size_t task) noexcept override { feed_->run(task); }
+  void settle() override { feed_->settle(); }
+  [[nodiscard]] trace::CtaTrace* take(std::uint64_t index) override {
+    trace::CtaTrace* const cta = feed_->take(index);
+    if (process_ != 0) move_addresses(*cta, instructions(), process_);
+    return cta;
+  }
+  void release(trace::CtaTrace* cta) noexcept override { feed_->release(cta); }
+  void skip(std::uint64_t begin, std::uint64_t end) override { feed_->skip(begin, end); }
+  [[nodiscard]] const trace::TraceNotes& notes() const override { return feed_->notes(); }
+
+ private:
+  std::unique_ptr<trace::CtaFeed> feed_;
+  std::uint16_t process_;
+};
+
+std::vector<Recording> read_all(const std::vector<ProcessFiles>& files) {
+  std::vector<Recording> all;
+  for (const ProcessFiles& f : files) {
+    const Recording& one = all.emplace_back(read_recording(f.calls));
+    if (one.rank + std::size_t{1} != all.size() || one.size != files.size())
+      throw InputError(f.calls, 1,
+                       fmt::format("is of process {} of {}; expected {} of {}", one.rank, one.size,
+                                   all.size() - 1, files.size()));
+    if (!one.complete) throw UserError(fmt::format("process {} has not called MPI_Finalize", one.rank));
+  }
+  return all;
+}
+
+}  // namespace
+
+JoinedTrace::JoinedTrace(const std::vector<ProcessFiles>& files, const Protocol& protocol, std::string name)
+    : name_(std::move(name)) {
+  const std::vector<Recording> recordings = read_all(files);
+  std::set<std::string> names;
+  for (const Recording& r : recordings) names.insert(r.not_simulated.begin(), r.not_simulated.end());
+  not_simulated_.assign(names.begin(), names.end());
+  const auto tasks = schedule(recordings, protocol);
+  std::uint32_t events = 0;
+  for (std::uint16_t p = 0; p < files.size(); ++p) add(p, tasks[p], files[p].trace, events);
+  trace::ContentHash hash;
+  for (const auto& trace : traces_) hash.update(trace ? trace->content_hash() : 0);
+  trace::Bytes all;
+  for (const Command& command : commands_) trace::encode_command(command, all);
+  hash.update(reinterpret_cast<const char*>(all.data()), all.size());
+  hash_ = hash.value();
+}
+
+void JoinedTrace::add(std::uint16_t process, const std::vector<PlacedTask>& tasks, const std::string& path,
+                      std::uint32_t& events) {
+  traces_.push_back(path.empty() ? nullptr : trace::open_trace(path));
+  const trace::TraceSet* const trace = traces_.back().get();
+  Command place;
+  place.kind = Kind::kPlace;
+  place.device = process;
+  place.address = moved(exec::kArenaBase, process);
+  place.bytes = exec::kRegionBytes;
+  commands_.push_back(place);
+  Process(process, trace, static_cast<std::uint32_t>(kernels_.size()), commands_, events).add_all(tasks);
+  for (std::uint32_t k = 0; trace != nullptr && k < trace->kernels().size(); ++k) {
+    kernels_.push_back(trace->kernels()[k]);
+    kernel_of_.emplace_back(process, k);
+  }
+}
+
+std::unique_ptr<trace::CtaFeed> JoinedTrace::open(std::uint32_t index) const {
+  const auto& [process, kernel] = kernel_of_.at(index);
+  return std::make_unique<MovedFeed>(traces_[process]->open(kernel), process);
+}
+
+}  // namespace lockstep::messages

@@ -1,0 +1,190 @@
+#include "messages/pmpi/log.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace lockstep_pmpi {
+namespace {
+
+constexpr const char* kFileVariable = "LOCKSTEP_MPI_LOG";  // as cli/mpi_program.cpp sets it
+
+/// Commands that the CUDA runtime of this process has recorded: where it is loaded.
+std::uint64_t position() {
+  using Position = std::uint64_t (*)() noexcept;
+  static Position found = nullptr;
+  for (const char* name : {"libcudart.so.13", "libcudart.so.12"}) {
+    if (found != nullptr) break;
+    void* const runtime = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (runtime == nullptr) continue;
+    found = reinterpret_cast<Position>(dlsym(runtime, "lockstep_mpi_position"));
+    dlclose(runtime);
+  }
+  return found == nullptr ? 0 : found();
+}
+
+std::string text(std::uint64_t number) { return " " + std::to_string(number); }
+std::string text(const void* address) { return text(reinterpret_cast<std::uint64_t>(address)); }
+
+}  // namespace
+
+std::uint64_t bytes_of(int count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+}
+
+Log& Log::instance() {
+  static Log* log = new Log;  // never destroyed: programs may call MPI until their very end
+  return *log;
+}
+
+void Log::write(const std::string& line) {
+  if (file_ != nullptr) std::fprintf(file_, "%s\n", line.c_str());
+}
+
+void Log::begin() {
+  const char* const path = std::getenv(kFileVariable);
+  if (path == nullptr || file_ != nullptr) return;
+  int rank = 0, size = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  file_ = std::fopen(path, "w");
+  if (file_ == nullptr) {
+    std::fprintf(stderr, "lockstep: error: %s cannot be written\n", path);
+    PMPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  unsetenv(kFileVariable);  // programs that this one starts are not recorded
+  write("lockstep-mpi 1" + text(static_cast<std::uint64_t>(rank)) + text(static_cast<std::uint64_t>(size)));
+  add_with(MPI_COMM_WORLD, 0);
+  add_with(MPI_COMM_SELF, (static_cast<std::uint64_t>(rank) + 1) << 32);
+}
+
+void Log::end() {
+  const std::scoped_lock lock(mutex_);
+  write("E" + text(position()));
+  if (file_ != nullptr) std::fclose(file_);
+  file_ = nullptr;
+}
+
+void Log::aborted(int code) {
+  const std::scoped_lock lock(mutex_);
+  if (file_ == nullptr) return;
+  write("X" + text(static_cast<std::uint64_t>(code)));
+  std::fflush(file_);
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::fprintf(stderr,
+               "lockstep: error: process %d has called MPI_Abort with code %d: nothing is simulated\n", rank,
+               code);
+}
+
+void Log::not_simulated(const char* function) {
+  const std::scoped_lock lock(mutex_);
+  if (noted_.insert(function).second) write(std::string("N ") + function);
+}
+
+void Log::add_with(MPI_Comm made, std::uint64_t id) {
+  MPI_Group group, world;
+  PMPI_Comm_group(made, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), members(ranks.size());
+  for (int i = 0; i < size; ++i) ranks[static_cast<std::size_t>(i)] = i;
+  PMPI_Group_translate_ranks(group, size, ranks.data(), world, members.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  std::string line = "C" + text(next_communicator_) + text(id) + text(members.size());
+  for (const int member : members) line += text(static_cast<std::uint64_t>(member));
+  write(line);
+  communicators_[made] = {next_communicator_++, std::move(members)};
+}
+
+void Log::add(MPI_Comm made) {
+  if (made == MPI_COMM_NULL || file_ == nullptr) return;
+  int is_inter = 0;
+  PMPI_Comm_test_inter(made, &is_inter);
+  if (is_inter != 0) return;
+  const std::scoped_lock lock(mutex_);
+  int rank = 0, world = 0;
+  PMPI_Comm_rank(made, &rank);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+  std::uint64_t id = 0;
+  if (rank == 0) id = ((static_cast<std::uint64_t>(world) + 1) << 32) + ++made_;
+  PMPI_Bcast(&id, 1, MPI_UINT64_T, 0, made);
+  add_with(made, id);
+}
+
+void Log::forget(MPI_Comm gone) {
+  const std::scoped_lock lock(mutex_);
+  communicators_.erase(gone);
+}
+
+const Communicator* Log::find(MPI_Comm communicator, const char* function) {
+  const std::scoped_lock lock(mutex_);
+  if (file_ == nullptr) return nullptr;
+  const auto found = communicators_.find(communicator);
+  if (found != communicators_.end()) return &found->second;
+  not_simulated((std::string(function) + " in a communicator of another function's making").c_str());
+  return nullptr;
+}
+
+void Log::send(MPI_Comm c, const char* function, int to, int tag, std::uint64_t bytes, const void* data,
+               MPI_Request request, bool within) {
+  const std::scoped_lock lock(mutex_);
+  const Communicator* const found = to == MPI_PROC_NULL ? nullptr : find(c, function);
+  if (found == nullptr) return;
+  const auto peer = static_cast<std::uint64_t>(found->members.at(static_cast<std::size_t>(to)));
+  write("S" + text(position()) + text(within) + text(next_request_) + text(found->number) + text(peer) +
+        text(static_cast<std::uint64_t>(tag)) + text(bytes) + text(data));
+  requests_[request].push_back({next_request_++, false, {}});
+}
+
+void Log::receive(MPI_Comm c, const char* function, void* data, MPI_Request request, bool within) {
+  const std::scoped_lock lock(mutex_);
+  const Communicator* const found = find(c, function);
+  if (found == nullptr) return;
+  write("R" + text(position()) + text(within) + text(next_request_) + text(found->number) + text(data));
+  requests_[request].push_back({next_request_++, true, found->members});
+}
+
+bool Log::complete(MPI_Request request, const MPI_Status& status, bool within) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = requests_.find(request);
+  if (found == requests_.end()) return false;
+  const Request done = found->second.front();
+  drop(request);
+  std::string line = "W" + text(position()) + text(within) + text(done.number);
+  if (done.receives) {
+    int cancelled = 0;
+    PMPI_Test_cancelled(&status, &cancelled);
+    if (cancelled != 0 || status.MPI_SOURCE == MPI_PROC_NULL) return false;
+    line += text(static_cast<std::uint64_t>(done.members.at(static_cast<std::size_t>(status.MPI_SOURCE)))) +
+            text(static_cast<std::uint64_t>(status.MPI_TAG));
+  }
+  write(line);
+  return true;
+}
+
+void Log::drop(MPI_Request request) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = requests_.find(request);
+  if (found == requests_.end()) return;
+  found->second.pop_front();
+  if (found->second.empty()) requests_.erase(found);
+}
+
+void Log::collective(const char* name, MPI_Comm c, int root, const void* send, const void* receive,
+                     const std::vector<std::uint64_t>& bytes) {
+  const std::scoped_lock lock(mutex_);
+  const Communicator* const found = find(c, name);
+  if (found == nullptr) return;
+  std::string line = "K" + text(position()) + " " + name + text(found->number) +
+                     text(static_cast<std::uint64_t>(root)) + text(send == MPI_IN_PLACE ? receive : send) +
+                     text(receive) + text(bytes.size());
+  for (const std::uint64_t b : bytes) line += text(b);
+  write(line);
+}
+
+}  // namespace lockstep_pmpi

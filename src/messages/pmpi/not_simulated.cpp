@@ -1,0 +1,90 @@
+// MPI's functions that communicate and whose time is not simulated: each notes its name, once, and goes to
+// the program's own MPI.
+#include "messages/pmpi/log.hpp"
+
+namespace {
+
+/// As `function`, with a note of `name` before.
+template <const char* name, auto function>
+struct Noted;
+template <const char* name, class Result, class... Arguments, Result (*function)(Arguments...)>
+struct Noted<name, function> {
+  static Result call(Arguments... arguments) {
+    lockstep_pmpi::Log::instance().not_simulated(name);
+    return function(arguments...);
+  }
+};
+
+}  // namespace
+
+// The dynamic linker asks each resolver which function has the name: one with the right signature.
+#define LOCKSTEP_NOTED(function)                                                         \
+  static constexpr char k##function[] = "MPI_" #function;                                \
+  extern "C" {                                                                           \
+  static decltype(&PMPI_##function) resolve_##function() {                               \
+    return &Noted<k##function, &PMPI_##function>::call;                                  \
+  }                                                                                      \
+  __attribute__((visibility("default"),                                                  \
+                 ifunc("resolve_" #function))) decltype(PMPI_##function) MPI_##function; \
+  }
+
+LOCKSTEP_NOTED(Ibarrier)
+LOCKSTEP_NOTED(Ibcast)
+LOCKSTEP_NOTED(Ireduce)
+LOCKSTEP_NOTED(Iallreduce)
+LOCKSTEP_NOTED(Iallgather)
+LOCKSTEP_NOTED(Iallgatherv)
+LOCKSTEP_NOTED(Ialltoall)
+LOCKSTEP_NOTED(Ialltoallv)
+LOCKSTEP_NOTED(Ialltoallw)
+LOCKSTEP_NOTED(Igather)
+LOCKSTEP_NOTED(Igatherv)
+LOCKSTEP_NOTED(Iscatter)
+LOCKSTEP_NOTED(Iscatterv)
+LOCKSTEP_NOTED(Iscan)
+LOCKSTEP_NOTED(Iexscan)
+LOCKSTEP_NOTED(Ireduce_scatter)
+LOCKSTEP_NOTED(Ireduce_scatter_block)
+LOCKSTEP_NOTED(Reduce_scatter)
+LOCKSTEP_NOTED(Reduce_scatter_block)
+LOCKSTEP_NOTED(Scan)
+LOCKSTEP_NOTED(Exscan)
+LOCKSTEP_NOTED(Alltoallw)
+LOCKSTEP_NOTED(Neighbor_allgather)
+LOCKSTEP_NOTED(Neighbor_allgatherv)
+LOCKSTEP_NOTED(Neighbor_alltoall)
+LOCKSTEP_NOTED(Neighbor_alltoallv)
+LOCKSTEP_NOTED(Neighbor_alltoallw)
+LOCKSTEP_NOTED(Ineighbor_allgather)
+LOCKSTEP_NOTED(Ineighbor_allgatherv)
+LOCKSTEP_NOTED(Ineighbor_alltoall)
+LOCKSTEP_NOTED(Ineighbor_alltoallv)
+LOCKSTEP_NOTED(Ineighbor_alltoallw)
+LOCKSTEP_NOTED(Send_init)
+LOCKSTEP_NOTED(Ssend_init)
+LOCKSTEP_NOTED(Rsend_init)
+LOCKSTEP_NOTED(Bsend_init)
+LOCKSTEP_NOTED(Recv_init)
+LOCKSTEP_NOTED(Mrecv)
+LOCKSTEP_NOTED(Imrecv)
+LOCKSTEP_NOTED(Comm_spawn)
+LOCKSTEP_NOTED(Comm_spawn_multiple)
+LOCKSTEP_NOTED(Put)
+LOCKSTEP_NOTED(Get)
+LOCKSTEP_NOTED(Accumulate)
+LOCKSTEP_NOTED(Get_accumulate)
+LOCKSTEP_NOTED(Fetch_and_op)
+LOCKSTEP_NOTED(Compare_and_swap)
+LOCKSTEP_NOTED(Rput)
+LOCKSTEP_NOTED(Rget)
+LOCKSTEP_NOTED(Raccumulate)
+LOCKSTEP_NOTED(Rget_accumulate)
+LOCKSTEP_NOTED(Win_fence)
+LOCKSTEP_NOTED(Win_lock)
+LOCKSTEP_NOTED(Win_lock_all)
+LOCKSTEP_NOTED(Win_flush)
+LOCKSTEP_NOTED(Win_flush_all)
+LOCKSTEP_NOTED(Win_start)
+LOCKSTEP_NOTED(Win_post)
+LOCKSTEP_NOTED(Win_wait)
+LOCKSTEP_NOTED(Win_complete)

@@ -1,0 +1,179 @@
+#include "messages/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <limits>
+#include <string_view>
+
+#include "trace/kernel_trace.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::messages {
+namespace {
+
+constexpr std::array<std::string_view, 8> kCollectives{"MPI_Barrier",   "MPI_Bcast",     "MPI_Reduce",
+                                                       "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall",
+                                                       "MPI_Gather",    "MPI_Scatter"};
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path), in_(path) {
+    if (!in_) throw InputError(path, 0, "cannot be read; expected what an MPI program has called");
+  }
+
+  Recording read() {
+    while (std::getline(in_, text_)) {
+      ++line_;
+      rest_ = text_;
+      if (line_ == 1) {
+        header();
+      } else {
+        entry();
+      }
+      if (!rest_.empty()) fail("nothing more on the line");
+    }
+    if (line_ == 0) fail("a header");
+    return std::move(all_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& expected) const {
+    throw InputError(path_, line_, fmt::format("found '{}'; expected {}", text_, expected));
+  }
+  std::string_view word() {
+    const std::size_t end = std::min(rest_.find(' '), rest_.size());
+    const std::string_view found = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    return found;
+  }
+  std::uint64_t number(const char* what, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+    const std::string_view found = word();
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(found.data(), found.data() + found.size(), value);
+    if (error != std::errc{} || end != found.data() + found.size() || value > most)
+      fail(fmt::format("{}, a number up to {}", what, most));
+    return value;
+  }
+  std::uint16_t process() {
+    return static_cast<std::uint16_t>(number("a process", all_.size - std::uint64_t{1}));
+  }
+  std::uint32_t communicator() {
+    if (all_.communicators.empty()) fail("a communicator before it is used");
+    return static_cast<std::uint32_t>(number("a communicator", all_.communicators.size() - 1));
+  }
+
+  void header() {
+    if (word() != "lockstep-mpi" || word() != "1") fail("'lockstep-mpi 1 RANK SIZE'");
+    all_.rank = static_cast<std::uint16_t>(number("a rank", trace::Command::kMaxDevices - 1u));
+    all_.size = static_cast<std::uint16_t>(number("a size", trace::Command::kMaxDevices));
+    if (all_.rank >= all_.size) fail("a rank below the size");
+  }
+
+  void entry() {
+    const std::string_view letter = word();
+    if (all_.complete) fail("nothing behind the end");
+    if (letter == "C") return add_communicator();
+    if (letter == "N") {
+      all_.not_simulated.emplace_back(rest_);
+      rest_ = {};
+    } else if (letter == "X") {
+      (void)number("an exit code");
+    } else if (letter == "E") {
+      (void)number("a position");
+      all_.complete = true;
+    } else if (letter == "S" || letter == "R" || letter == "W" || letter == "K") {
+      call(letter.front());
+    } else {
+      fail("one of C S R W K N E X");
+    }
+  }
+
+  void add_communicator() {
+    if (number("the communicator's number") != all_.communicators.size())
+      fail(fmt::format("communicator {}", all_.communicators.size()));
+    Communicator& made = all_.communicators.emplace_back();
+    made.id = number("its id");
+    for (std::uint64_t n = number("its members", all_.size); n > 0; --n) made.members.push_back(process());
+  }
+
+  void call(char letter) {
+    Call c;
+    c.position = number("a position");
+    if (c.position < last_) fail("a position not before that of the line before");
+    last_ = c.position;
+    if (letter == 'K') {
+      collective(c);
+    } else {
+      c.within = number("0 or 1", 1) != 0;
+      c.request = number("a request");
+      point_to_point(letter, c);
+    }
+    all_.calls.push_back(std::move(c));
+  }
+
+  void point_to_point(char letter, Call& c) {
+    if (letter == 'W') {
+      c.kind = Call::Kind::kComplete;
+      const auto open = open_.find(c.request);
+      if (open == open_.end()) fail("a request that has begun and is not complete");
+      if (open->second) {
+        c.peer = process();
+        c.tag = static_cast<std::int64_t>(number("a tag"));
+      }
+      open_.erase(open);
+      return;
+    }
+    c.kind = letter == 'S' ? Call::Kind::kSend : Call::Kind::kReceive;
+    if (!open_.emplace(c.request, letter == 'R').second) fail("a new request");
+    c.communicator = communicator();
+    if (letter == 'R') {
+      c.receive = number("an address");
+      return;
+    }
+    c.peer = process();
+    c.tag = static_cast<std::int64_t>(number("a tag"));
+    c.bytes = {number("bytes", kMostBytes)};
+    c.send = number("an address");
+  }
+
+  void collective(Call& c) {
+    c.kind = Call::Kind::kCollective;
+    const std::string_view name = word();
+    const auto found = std::find(kCollectives.begin(), kCollectives.end(), name);
+    if (found == kCollectives.end()) fail("a collective call's name");
+    c.collective = static_cast<Collective>(found - kCollectives.begin());
+    c.communicator = communicator();
+    const std::size_t members = all_.communicators[c.communicator].members.size();
+    c.root = static_cast<std::uint32_t>(number("a root", members - 1));
+    c.send = number("an address");
+    c.receive = number("an address");
+    for (std::uint64_t n = number("a number of sizes", members); n > 0; --n)
+      c.bytes.push_back(number("bytes", kMostBytes));
+    if (c.bytes.size() != sizes(c.collective, members))
+      fail(fmt::format("{} sizes", sizes(c.collective, members)));
+  }
+  static std::size_t sizes(Collective c, std::size_t members) {
+    if (c == Collective::kBarrier) return 0;
+    const bool each = c == Collective::kAllGather || c == Collective::kAllToAll || c == Collective::kScatter;
+    return each ? members : 1;
+  }
+
+  std::string path_;
+  std::ifstream in_;
+  std::string text_;
+  std::string_view rest_;
+  std::uint64_t line_ = 0, last_ = 0;
+  std::map<std::uint64_t, bool> open_;  // requests; true: it receives
+  Recording all_;
+};
+
+}  // namespace
+
+Recording read_recording(const std::string& path) { return Reader(path).read(); }
+
+}  // namespace lockstep::messages

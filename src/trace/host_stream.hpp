@@ -1,0 +1,55 @@
+// The host of a program as a stream of its device, where a trace has the programs of several: a trace has one
+// host, which must not wait for one program's sake.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::trace {
+
+/// Appends a program's commands, with events in place of its host's waits: what the host waits for, its
+/// stream waits for; what it does next in another stream waits for its stream.
+class HostStream {
+ public:
+  static constexpr std::uint64_t kStream = std::numeric_limits<std::uint64_t>::max();
+
+  /// `events`: how many the commands in `out` record.
+  HostStream(std::uint16_t device, std::vector<Command>& out, std::uint32_t& events)
+      : device_(device), out_(&out), events_(&events) {}
+
+  /// In its stream, when the host comes to it.
+  void issue(const Command& command);
+  /// Only that it comes after what the host has done; the caller appends what it is.
+  void enter(std::uint64_t stream);
+  /// The host does it itself. What it does later comes after it.
+  void add_own(Command command);
+  /// The host waits for all that was issued so far.
+  void wait_for_all();
+  /// The host waits for an event.
+  void wait_for(std::uint32_t event);
+  /// The caller has appended something that the host waits for in its stream.
+  void moved();
+  /// The number of an event that is recorded in the stream, after enter().
+  std::uint32_t record(std::uint64_t stream);
+  /// As it is, in no order with the host.
+  void push(Command command);
+
+ private:
+  void stream_wait(std::uint64_t stream, std::uint32_t event);
+
+  std::uint16_t device_;
+  std::vector<Command>* out_;
+  std::uint32_t* events_;
+  std::set<std::uint64_t> used_;                     // streams with work since the host waited for all
+  std::map<std::uint64_t, std::uint64_t> followed_;  // by stream: what the host had done when it last waited
+  std::uint64_t version_ = 0;                        // what the host has done
+  std::optional<std::uint32_t> host_event_;          // after the last of that
+};
+
+}  // namespace lockstep::trace

@@ -1,0 +1,142 @@
+// `mpirun -n N lockstep exec -- PROGRAM`: where MPI was found at build time.
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "support.hpp"
+
+namespace lockstep::test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+#ifndef LOCKSTEP_MPIEXEC
+constexpr const char *kMpiexec = "", *kProgram = "";
+#else
+constexpr const char *kMpiexec = LOCKSTEP_MPIEXEC, *kProgram = LOCKSTEP_MPI_PROGRAM;
+#endif
+
+bool is_left_out() {
+  if (*kMpiexec) return false;
+  WARN("left out: no MPI was found at build time (Debian: openmpi-bin, libopenmpi-dev)");
+  return true;
+}
+
+std::string contents(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++found;
+  return found;
+}
+
+class MpiRuns {
+ public:
+  MpiRuns() {
+    config::SystemConfig system = nodes(4, "inter_kernel");
+    std::ofstream(path("nodes.ini")) << config::to_ini(system);
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  /// Exit code of `processes` of the program.
+  [[nodiscard]] int exec(int processes, const std::string& program, const std::string& options = "",
+                         const std::string& system = "") const {
+    return call(std::string("timeout 120 ") + kMpiexec +
+                " --allow-run-as-root --oversubscribe --bind-to none -n " + std::to_string(processes) + " " +
+                LOCKSTEP_BINARY + " exec -c " + (system.empty() ? path("nodes.ini") : system) + " -t 1 " +
+                options + " -- " + kProgram + " " + program);
+  }
+  [[nodiscard]] int call(const std::string& command) const {
+    const int status = std::system((command + " >" + path("output") + " 2>" + path("errors")).c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  [[nodiscard]] std::string output() const { return contents(path("output")); }
+  [[nodiscard]] std::string errors() const { return contents(path("errors")); }
+  [[nodiscard]] std::string stats(const std::string& out) const {
+    return contents(path(out) + "/stats.json") + contents(path(out) + "/stats.csv");
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/timing.ptx";
+
+}  // namespace
+
+TEST_CASE("mpirun exec: an MPI program's data are right, and its bytes the same whenever it runs", "[long]") {
+  if (is_left_out()) return;
+  const MpiRuns runs;
+  REQUIRE(runs.exec(3, "calls", "-q -o " + runs.path("a") + " --record " + runs.path("a.lst")) == 0);
+  CHECK(count(runs.output(), "right") == 3);
+  CHECK(runs.errors().empty());
+  const std::string bytes = runs.stats("a");
+  REQUIRE(bytes.size() > 1000);
+  REQUIRE(runs.exec(3, "calls", "-q -o " + runs.path("b")) == 0);
+  CHECK((runs.stats("b") == bytes));
+  for (const char* threads : {"1", "2"}) {
+    REQUIRE(runs.call(std::string(LOCKSTEP_BINARY) + " run " + runs.path("a.lst") + " -c " +
+                      runs.path("nodes.ini") + " -q -t " + threads + " -o " + runs.path("c")) == 0);
+    CHECK((runs.stats("c") == bytes));
+  }
+}
+
+TEST_CASE("mpirun exec: kernels, and messages from device memory to device memory", "[long]") {
+  if (is_left_out()) return;
+  const MpiRuns runs;
+  REQUIRE(runs.exec(2, "gpu " + kPtx, "-q -o " + runs.path("a") + " --record " + runs.path("a.lst")) == 0);
+  CHECK(count(runs.output(), "right") == 2);
+  const std::string bytes = runs.stats("a");
+  CHECK(count(bytes, "\"name\":\"work\"") >= 6);
+  REQUIRE(runs.call(std::string(LOCKSTEP_BINARY) + " run " + runs.path("a.lst") + " -c " +
+                    runs.path("nodes.ini") + " -q -t 2 -o " + runs.path("c")) == 0);
+  CHECK((runs.stats("c") == bytes));
+}
+
+TEST_CASE("mpirun exec: what is not simulated is said once", "[long]") {
+  if (is_left_out()) return;
+  const MpiRuns runs;
+  REQUIRE(runs.exec(2, "others") == 0);
+  CHECK(count(runs.errors(), "MPI_Ibcast, MPI_Scan") == 1);
+  CHECK(count(runs.errors(), "is not simulated time") == 1);
+}
+
+TEST_CASE("mpirun exec: a process that fails, aborts or dies is the end of all, and nothing is simulated",
+          "[long]") {
+  if (is_left_out()) return;
+  const MpiRuns runs;
+  const std::pair<const char*, const char*> ends[] = {
+      {"abort", "process 1 has called MPI_Abort with code 7: nothing is simulated"},
+      {"die", "process 1 of mpi_calls ended with exit code 137: nothing is simulated"},
+      {"code", "process 1 of mpi_calls ended with exit code 9: nothing is simulated"}};
+  for (const auto& [what, line] : ends) {
+    INFO(what);
+    CHECK(runs.exec(3, what, "-o " + runs.path("out")) != 0);
+    CHECK(count(runs.errors(), line) == 1);
+    CHECK(count(runs.errors(), "lockstep: error") == 1);
+    CHECK(contents(runs.path("out") + "/stats.json").empty());
+  }
+}
+
+TEST_CASE("mpirun exec: what cannot be simulated is one error line and exit code 2", "[long]") {
+  if (is_left_out()) return;
+  const MpiRuns runs;
+  const auto error = [&](int processes, const std::string& options, const std::string& system = "") {
+    CHECK(runs.exec(processes, "calls", options, system) == 2);
+    CHECK(count(runs.errors(), "lockstep: error") == 1);
+    return runs.errors();
+  };
+  CHECK_THAT(error(2, "", "compnet_8"),
+             Contains("expected a system with NICs and [node] design = inter_kernel"));
+  CHECK_THAT(error(2, "", "v100"), Contains("2 processes of an MPI program on v100"));
+  CHECK_THAT(error(2, "--gpus 1"), Contains("2 processes of an MPI program on 1 devices"));
+  CHECK_THAT(error(2, "--clock simulated"), Contains("there is no time while it runs"));
+  CHECK_THAT(error(2, "--allreduce tree"), Contains("--allreduce: found 'tree'"));
+}
+
+}  // namespace lockstep::test

@@ -1,0 +1,143 @@
+// What messages and collective calls take, against closed forms of the network.
+#include "support.hpp"
+
+namespace lockstep::test {
+namespace {
+
+using messages::AllReduce;
+using messages::Protocol;
+
+constexpr std::uint64_t kSmall = 8, kLarge = 20000;  // eager, and by rendezvous: 12288 is the limit
+
+Calls ping_pong(std::uint64_t bytes, unsigned rounds, Address a = 0, Address b = 0) {
+  Calls calls(2);
+  for (unsigned i = 0; i < rounds; ++i) {
+    calls.send(0, 1, bytes, 0, a).receive(1, 0, 0, b);
+    calls.send(1, 0, bytes, 0, b).receive(0, 1, 0, a);
+  }
+  return calls;
+}
+
+/// One way, in ns.
+double half_round(std::uint64_t bytes, Address a = 0, Address b = 0, const Protocol& protocol = {}) {
+  const config::SystemConfig system = nodes(2, "inter_kernel");
+  const double few = time_of(ping_pong(bytes, 2, a, b).run(system, protocol));
+  const double many = time_of(ping_pong(bytes, 6, a, b).run(system, protocol));
+  return (many - few) / 8;
+}
+
+}  // namespace
+
+TEST_CASE("An eager message crosses the network once, one by rendezvous three times") {
+  CHECK(ways(ping_pong(kSmall, 3)) == Approx(6).margin(0.05));
+  CHECK(ways(ping_pong(12288, 3)) == Approx(6).margin(0.05));
+  CHECK(ways(ping_pong(12289, 3)) == Approx(18 + 1).margin(0.05));  // the last acknowledgement
+  CHECK(ways(ping_pong(kSmall, 3), {.eager_bytes = 0}) == Approx(18 + 1).margin(0.05));
+  CHECK(ways(ping_pong(kLarge, 3), {.eager_bytes = 1 << 20}) == Approx(6).margin(0.05));
+}
+
+TEST_CASE("A long message moves at the slowest link's rate, from GPU to GPU and from host to host") {
+  const Address gpu0 = Address{1} << 45;
+  for (const Address buffer : {Address{0}, gpu0}) {
+    INFO(buffer);
+    const double more = half_round(2 << 20, buffer, buffer) - half_round(1 << 20, buffer, buffer);
+    // A wire of 12.5 GB/s whose packets of 4096 bytes have headers of 30 and 16.
+    CHECK((1 << 20) / more == Approx(12.5 * 4096 / (4096 + 46)).epsilon(0.03));
+  }
+}
+
+TEST_CASE("Overlapping messages share the latency, and each other's wait") {
+  Calls window(2);
+  std::vector<unsigned> sent, received;
+  for (int i = 0; i < 16; ++i) {
+    sent.push_back(window.isend(0, 1, kSmall));
+    received.push_back(window.irecv(1));
+  }
+  for (const unsigned r : sent) window.wait_sent(0, r, r != sent.front());
+  for (const unsigned r : received) window.wait_received(1, r, 0, 0, r != received.front());
+  CHECK(ways(window) == Approx(1).margin(0.05));
+}
+
+TEST_CASE("Both processes may send by rendezvous before they receive, if they do not wait for it") {
+  Calls exchange(2);
+  for (const unsigned p : {0u, 1u}) {
+    const unsigned sent = exchange.isend(p, 1 - p, kLarge), received = exchange.irecv(p);
+    exchange.wait_sent(p, sent).wait_received(p, received, 1 - p);
+  }
+  // The last data are acknowledged, too.
+  CHECK(ways(exchange) == Approx(4).margin(0.05));
+  Calls blocking(2);
+  for (const unsigned p : {0u, 1u}) blocking.send(p, 1 - p, kLarge).receive(p, 1 - p);
+  CHECK(blocking.run(nodes(2, "inter_kernel")).outcome == gpu::Outcome::kDeadlock);
+  CHECK(blocking.run(nodes(2, "inter_kernel"), {.eager_bytes = kLarge}).outcome == gpu::Outcome::kDone);
+}
+
+TEST_CASE("A receive by rendezvous that comes late holds up the data, an eager one does not") {
+  // Process 1 first waits for process 2, whose message is two ways behind that of process 0 (by process 3).
+  const auto late = [](std::uint64_t bytes) {
+    Calls calls(4);
+    calls.send(0, 1, bytes);
+    calls.send(3, 2, kSmall).receive(2, 3).send(2, 1, kSmall);
+    calls.receive(1, 2).receive(1, 0);
+    return ways(calls);
+  };
+  CHECK(late(kSmall) == Approx(2).margin(0.05));
+  // Then it is accepted, the data come, and are acknowledged to the blocked sender.
+  CHECK(late(kLarge) == Approx(2 + 3).margin(0.05));
+}
+
+TEST_CASE("Collective calls take as many steps as their algorithms have") {
+  const auto steps = [](unsigned processes, const std::string& name, std::vector<std::uint64_t> sizes,
+                        AllReduce all_reduce = AllReduce::kAuto) {
+    return ways(Calls(processes).collective(name, 0, sizes), {.all_reduce = all_reduce});
+  };
+  const auto each = [](unsigned n) { return std::vector<std::uint64_t>(n, kSmall); };
+  CHECK(steps(2, "MPI_Barrier", {}) == Approx(1).margin(0.05));
+  CHECK(steps(5, "MPI_Barrier", {}) == Approx(3).margin(0.05));
+  CHECK(steps(8, "MPI_Barrier", {}) == Approx(3).margin(0.05));
+  CHECK(steps(8, "MPI_Bcast", {kSmall}) == Approx(3).margin(0.05));
+  CHECK(steps(5, "MPI_Bcast", {kSmall}) == Approx(2).margin(0.05));  // 0 to 4; 0 to 2 to 3
+  CHECK(steps(8, "MPI_Reduce", {kSmall}) == Approx(3).margin(0.05));
+  CHECK(steps(8, "MPI_Allreduce", {kSmall}) == Approx(3).margin(0.05));
+  // 0 to 1; 1 to 3; 1 to 4, which has had 5's part all the while, or back to 0.
+  CHECK(steps(6, "MPI_Allreduce", {kSmall}) == Approx(3).margin(0.05));
+  CHECK(steps(8, "MPI_Allreduce", {kSmall}, AllReduce::kRing) == Approx(14).margin(0.1));
+  CHECK(steps(4, "MPI_Allreduce", {2048}) == Approx(2).margin(0.05));
+  CHECK(steps(4, "MPI_Allreduce", {2056}) == Approx(6).margin(0.05));
+  CHECK(steps(8, "MPI_Allgather", each(8)) == Approx(7).margin(0.1));
+  CHECK(steps(8, "MPI_Alltoall", each(8)) == Approx(7).margin(0.1));
+  CHECK(steps(8, "MPI_Gather", {kSmall}) == Approx(1).margin(0.05));
+  CHECK(steps(8, "MPI_Scatter", each(8)) == Approx(1).margin(0.05));
+  CHECK(steps(1 + 1, "MPI_Bcast", {kLarge}) == Approx(4).margin(0.05));  // and its acknowledgement
+}
+
+TEST_CASE("A ring moves 2 (P - 1) / P of the data over each wire") {
+  const auto time = [](std::uint64_t bytes) {
+    return time_of(Calls(4).collective("MPI_Allreduce", 0, {bytes}).run(nodes(4, "inter_kernel")));
+  };
+  const double wire = 1.5 * (1 << 20) / (12.5 * 4096 / (4096 + 46));
+  // Three times, the parts that have come are combined: three operands at 90 GB/s.
+  const double combine = 3 * 3 * 0.25 * (1 << 20) / 90;
+  CHECK(time(2 << 20) - time(1 << 20) == Approx(wire + combine).epsilon(0.05));
+}
+
+TEST_CASE("The same bytes with any number of threads and any window") {
+  Calls calls(4);
+  calls.collective("MPI_Allreduce", 0, {1 << 16}).collective("MPI_Alltoall", 0, {9, 99, 20000, 7});
+  calls.send(0, 3, kLarge).receive(3, 0).collective("MPI_Barrier", 0, {});
+  const messages::JoinedTrace trace = calls.join();
+  gpu::RunOptions options;
+  options.system = nodes(4, "inter_kernel");
+  options.config = options.system->devices.front();
+  const auto cycles = [&](auto... change) {
+    gpu::RunOptions own = options;
+    (change(own), ...);
+    const gpu::RunResult result = gpu::simulate(trace, own);
+    return std::pair(result.report.total_cycles, stats::network_json(network(result)));
+  };
+  const auto one = cycles();
+  CHECK(cycles([](auto& o) { o.threads = 2; }) == one);
+  CHECK(cycles([](auto& o) { o.window = 1; }) == one);
+}
+
+}  // namespace lockstep::test
