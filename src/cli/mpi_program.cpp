@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <utility>
 
 #include "cli/cli.hpp"
 #include "cli/execute.hpp"
@@ -71,6 +72,7 @@ class SharedFolder {
                       folder_.string(), error.message()));
     fs::permissions(folder_, fs::perms::owner_all, error);
     for (const char* what : {"calls", "lst", "end"}) fs::remove(file(job.rank, what), error);
+    std::ofstream(file(job.rank, "begun")).put('\n');
   }
 
   [[nodiscard]] std::string file(unsigned rank, const char* what) const {
@@ -82,11 +84,20 @@ class SharedFolder {
     std::error_code error;  // where all is over, another process has removed the folder
     fs::rename(end + ".part", end, error);
   }
-  /// Until all processes have left, or one after a failure: its exit code. Nothing: interrupted.
+  /// Until all processes have left, or one after a failure: its exit code. Nothing: interrupted. Throws
+  /// UserError if a process has not even begun here: MPI_Init, which this one has left, needs them all.
   [[nodiscard]] std::optional<int> wait() const {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::seconds kMaxDelay{30};  // of a network's file system
+    const Clock::time_point start = Clock::now();
     for (; !interrupted(); std::this_thread::sleep_for(std::chrono::milliseconds(5))) {
       unsigned left = 0;
       for (unsigned r = 0; r < job_.size; ++r) {
+        if (!fs::exists(file(r, "begun")) && Clock::now() - start > kMaxDelay)
+          throw UserError(
+              fmt::format("{} has nothing of process {}; expected a folder that all processes see "
+                          "(--ranks-folder)",
+                          folder_.string(), r));
         if (!fs::exists(file(r, "end"))) continue;
         int code = kInternalError;
         std::ifstream(file(r, "end")) >> code;
@@ -147,6 +158,12 @@ void check(const RunArguments& arguments, const MpiJob& job) {
     throw UserError("exec: --check is for one process; expected no mpirun, or no --check");
 }
 
+/// What tells a program which of its node's GPUs it should take: it is alone on its node.
+constexpr std::array<std::pair<const char*, const char*>, 4> kLocal{{{"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                                                                     {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"},
+                                                                     {"MPI_LOCALRANKID", "0"},
+                                                                     {"SLURM_LOCALID", "0"}}};
+
 /// It sees one GPU.
 void prepare(Start& start, const MpiJob& job, const SharedFolder& shared) {
   start.gpus = 1;
@@ -156,6 +173,8 @@ void prepare(Start& start, const MpiJob& job, const SharedFolder& shared) {
   start.trace = shared.file(job.rank, "lst");
   start.preload = layer().string();
   start.variables.emplace_back(kLogVariable, shared.file(job.rank, "calls"));
+  for (const auto& [name, value] : kLocal)
+    if (std::getenv(name) != nullptr) start.variables.emplace_back(name, value);
 }
 
 void print_notes(const messages::JoinedTrace& trace) {

@@ -184,7 +184,7 @@ class Iterations {
     code_.push_back(std::move(i));
     gone_.push_back(gone);
   }
-  /// Backwards: arithmetic, and the last comparison, whose result nobody reads.
+  /// Backwards: arithmetic, and the last comparison, whose result is not read.
   void remove_unread() {
     std::set<RegisterId> read(live_out_.begin(), live_out_.end());
     for (std::size_t at = code_.size(); at-- > 0;) {

@@ -134,7 +134,7 @@ void perform(const Call& call, std::uint32_t me, std::uint32_t members, AllReduc
       return reduce(m);
     case Collective::kAllReduce: {
       const bool doubles = all_reduce == AllReduce::kRecursiveDoubling ||
-                           (all_reduce == AllReduce::kAuto && m.bytes() <= kMostDoubled);
+                           (all_reduce == AllReduce::kAuto && m.bytes() <= kMaxDoubledBytes);
       return doubles ? double_recursively(m) : reduce_by_ring(m);
     }
     case Collective::kAllGather:

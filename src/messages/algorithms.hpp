@@ -11,12 +11,12 @@ namespace lockstep::messages {
 
 /// How all-reduces are done.
 enum class AllReduce : std::uint8_t {
-  kAuto,               // recursive doubling up to kMostDoubled bytes, above by a ring
+  kAuto,               // recursive doubling up to kMaxDoubledBytes bytes, above by a ring
   kRecursiveDoubling,  // processes beyond a power of two hand their data to a neighbour, and get the result
   kRing,               // reduce-scatter, then all-gather
 };
 /// MPICH's default (MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE).
-inline constexpr std::uint64_t kMostDoubled = 2048;
+inline constexpr std::uint64_t kMaxDoubledBytes = 2048;
 
 /// What one process does in a collective call, in its order.
 class CollectiveSteps {

@@ -18,7 +18,7 @@ namespace {
 constexpr std::array<std::string_view, 8> kCollectives{"MPI_Barrier",   "MPI_Bcast",     "MPI_Reduce",
                                                        "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall",
                                                        "MPI_Gather",    "MPI_Scatter"};
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 40;
 
 class Reader {
  public:
@@ -137,7 +137,7 @@ class Reader {
     }
     c.peer = process();
     c.tag = static_cast<std::int64_t>(number("a tag"));
-    c.bytes = {number("bytes", kMostBytes)};
+    c.bytes = {number("bytes", kMaxBytes)};
     c.send = number("an address");
   }
 
@@ -153,7 +153,7 @@ class Reader {
     c.send = number("an address");
     c.receive = number("an address");
     for (std::uint64_t n = number("a number of sizes", members); n > 0; --n)
-      c.bytes.push_back(number("bytes", kMostBytes));
+      c.bytes.push_back(number("bytes", kMaxBytes));
     if (c.bytes.size() != sizes(c.collective, members))
       fail(fmt::format("{} sizes", sizes(c.collective, members)));
   }

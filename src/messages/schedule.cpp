@@ -197,7 +197,7 @@ class Tasks {
   std::vector<PlacedTask> all;
 
  private:
-  /// A message that nobody receives has nowhere to wait for.
+  /// A message without a receive has no buffer to wait for.
   [[nodiscard]] bool is_offered(const Step& send) const {
     return send.match && send.bytes > protocol_.eager_bytes;
   }

@@ -14,9 +14,9 @@ enum class MessageWord : std::uint8_t { kArrived, kOffered, kAccepted };
 inline constexpr Address kMessageWords = Address{3} << 60;  // behind kNotices (net/messages.hpp)
 [[nodiscard]] constexpr Address message_word(MessageWord word, std::uint16_t from, std::uint16_t to,
                                              std::uint64_t number) {
-  constexpr Address kBytes = 8, kWords = 4, kMostDevices = 64;
+  constexpr Address kBytes = 8, kWords = 4, kMaxDevices = 64;
   return kMessageWords +
-         (((to * kMostDevices + from) * trace::kMaxMessages + number) * kWords + static_cast<Address>(word)) *
+         (((to * kMaxDevices + from) * trace::kMaxMessages + number) * kWords + static_cast<Address>(word)) *
              kBytes;
 }
 

@@ -10,7 +10,7 @@ namespace lockstep::trace {
 [[nodiscard]] std::uint64_t code_of(const HostTask& task);
 void set_code(HostTask& task, std::uint64_t code);
 inline constexpr std::uint64_t kHostTaskCodes = 2 * HostTask::kKinds;
-/// The task's kind is known. False: it may not be so many.
+/// Precondition: the kind is set. False: the number is more than that kind may have.
 [[nodiscard]] bool set_instructions(HostTask& task, std::uint64_t number);
 
 void encode_host_task(const HostTask& task, Bytes& out);

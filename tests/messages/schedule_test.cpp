@@ -57,7 +57,7 @@ TEST_CASE("Communicators keep messages apart, and their ranks are translated") {
   CHECK(arrivals(all[0]).size() == 2);
 }
 
-TEST_CASE("A receive that got nothing takes nothing, a message that nobody receives is sent") {
+TEST_CASE("A receive that got nothing takes nothing, a message that is not received is sent") {
   Calls calls(2);
   calls.irecv(1);
   calls.send(0, 1, 50000);

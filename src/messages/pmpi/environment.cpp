@@ -46,7 +46,11 @@ int MPI_Comm_split(MPI_Comm c, int color, int key, MPI_Comm* m) {
   return made(PMPI_Comm_split(c, color, key, m), m);
 }
 int MPI_Comm_split_type(MPI_Comm c, int type, int key, MPI_Info i, MPI_Comm* m) {
-  return made(PMPI_Comm_split_type(c, type, key, i, m), m);
+  if (type != MPI_COMM_TYPE_SHARED) return made(PMPI_Comm_split_type(c, type, key, i, m), m);
+  // In the simulated system each process is alone with its GPU, wherever it is executed.
+  int rank = 0;
+  PMPI_Comm_rank(c, &rank);
+  return made(PMPI_Comm_split(c, rank, key, m), m);
 }
 int MPI_Comm_create(MPI_Comm c, MPI_Group g, MPI_Comm* m) { return made(PMPI_Comm_create(c, g, m), m); }
 int MPI_Comm_create_group(MPI_Comm c, MPI_Group g, int tag, MPI_Comm* m) {

@@ -21,7 +21,7 @@ struct Noted<name, function> {
 #define LOCKSTEP_NOTED(function)                                                         \
   static constexpr char k##function[] = "MPI_" #function;                                \
   extern "C" {                                                                           \
-  static decltype(&PMPI_##function) resolve_##function() {                               \
+  __attribute__((used)) static decltype(&PMPI_##function) resolve_##function() {         \
     return &Noted<k##function, &PMPI_##function>::call;                                  \
   }                                                                                      \
   __attribute__((visibility("default"),                                                  \
