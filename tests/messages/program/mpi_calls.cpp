@@ -28,6 +28,7 @@ void point_to_point() {
   MPI_Isend(out.data(), 5000, MPI_INT, after(1), 3, MPI_COMM_WORLD, &requests[1]);
   MPI_Waitall(2, requests, statuses);
   check(in[4999] == after(-1) && statuses[0].MPI_SOURCE == after(-1), "MPI_Waitall");
+  MPI_Barrier(MPI_COMM_WORLD);  // what is sent next must not match the receive from anyone
   MPI_Sendrecv(out.data(), 2, MPI_INT, after(-1), 1, in.data(), 2, MPI_INT, after(1), 1, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
   check(in[1] == after(1), "MPI_Sendrecv");
