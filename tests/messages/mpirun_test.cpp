@@ -139,4 +139,16 @@ TEST_CASE("mpirun exec: what cannot be simulated is one error line and exit code
   CHECK_THAT(error(2, "--allreduce tree"), Contains("--allreduce: found 'tree'"));
 }
 
+TEST_CASE("mpirun exec: a folder that only one process sees is an error that says so", "[slow]") {
+  if (is_left_out()) return;
+  const MpiRuns runs;
+  const std::string folders = "--ranks-folder " + runs.path("of") + "$OMPI_COMM_WORLD_RANK";
+  CHECK(runs.call(std::string("timeout 120 ") + kMpiexec +
+                  " --allow-run-as-root --oversubscribe --bind-to none -n 2 sh -c '" + LOCKSTEP_BINARY +
+                  " exec -c " + runs.path("nodes.ini") + " -t 1 " + folders + " -- " + kProgram +
+                  " calls'") == 2);
+  CHECK_THAT(runs.errors(), Contains("has nothing of process 1; expected a folder that all processes see"));
+  CHECK(count(runs.errors(), "lockstep: error") == 1);
+}
+
 }  // namespace lockstep::test

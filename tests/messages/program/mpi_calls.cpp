@@ -74,6 +74,12 @@ void communicators() {
   collectives(twin);
   MPI_Comm_free(&twin);
   MPI_Comm_free(&half);
+  MPI_Comm node = MPI_COMM_NULL;  // that of a simulated system, whatever machine this one is
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int members = 0;
+  MPI_Comm_size(node, &members);
+  check(members == 1, "the number of processes on a node");
+  MPI_Comm_free(&node);
 }
 
 /// Kernel, message from device to device, kernel.
