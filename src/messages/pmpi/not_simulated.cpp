@@ -18,14 +18,14 @@ struct Noted<name, function> {
 }  // namespace
 
 // The dynamic linker asks each resolver which function has the name: one with the right signature.
-#define LOCKSTEP_NOTED(function)                                                         \
-  static constexpr char k##function[] = "MPI_" #function;                                \
-  extern "C" {                                                                           \
-  __attribute__((used)) static decltype(&PMPI_##function) resolve_##function() {         \
-    return &Noted<k##function, &PMPI_##function>::call;                                  \
-  }                                                                                      \
-  __attribute__((visibility("default"),                                                  \
-                 ifunc("resolve_" #function))) decltype(PMPI_##function) MPI_##function; \
+#define LOCKSTEP_NOTED(function)                                                                  \
+  static constexpr char k##function[] = "MPI_" #function;                                         \
+  extern "C" {                                                                                    \
+  decltype(&PMPI_##function) lockstep_resolve_##function() {                                      \
+    return &Noted<k##function, &PMPI_##function>::call;                                           \
+  }                                                                                               \
+  __attribute__((visibility("default"),                                                           \
+                 ifunc("lockstep_resolve_" #function))) decltype(PMPI_##function) MPI_##function; \
   }
 
 LOCKSTEP_NOTED(Ibarrier)
