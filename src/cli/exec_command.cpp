@@ -339,8 +339,9 @@ int exec_as(const std::optional<MpiJob>& job, int argc, char** argv) {
   start.command = parts.command;
   start.simulated_clock = arguments.simulated_clock;
   show_gpus(arguments, !functional, start);
-  const MpiOptions mpi = mpi_options(*values);
-  if (job && !functional) return run_mpi_program(arguments, std::move(start), *job, mpi, argc, argv);
+  if (job && !functional)
+    return run_mpi_program(arguments, std::move(start), *job, mpi_options(*values), argc, argv);
+  refuse_mpi_options(*values);
   return execute_and_check(arguments, std::move(start), folder.path(), functional,
                            values->count("record") > 0, argc, argv);
 }

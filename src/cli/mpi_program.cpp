@@ -237,6 +237,15 @@ void add_mpi_options(po::options_description& options) {
                "MPI programs: a folder that all processes see; by default one of this machine");
 }
 
+void refuse_mpi_options(const po::variables_map& values) {
+  for (const char* name : {"eager", "allreduce", "ranks-folder"})
+    if (values.count(name) && !values[name].defaulted())
+      throw UserError(fmt::format(
+          "exec: --{} is for MPI programs that are simulated; expected mpirun or srun, with two processes "
+          "or more, and no --functional",
+          name));
+}
+
 MpiOptions mpi_options(const po::variables_map& values) {
   MpiOptions options;
   options.protocol.eager_bytes =

@@ -31,6 +31,8 @@ struct MpiOptions {
 };
 
 void add_mpi_options(boost::program_options::options_description& options);
+/// Where there is no MPI program to simulate. Throws UserError if one of them is given.
+void refuse_mpi_options(const boost::program_options::variables_map& values);
 /// Throws UserError.
 [[nodiscard]] MpiOptions mpi_options(const boost::program_options::variables_map& values);
 

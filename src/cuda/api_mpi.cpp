@@ -9,7 +9,8 @@
 using namespace lockstep;
 
 /// How many commands of the process are recorded so far. The first call adds one that does nothing: a
-/// recording needs a kernel or a task. 0: nothing is recorded, or the runtime has failed.
+/// recording needs a kernel or a task. 0: nothing is recorded, or the runtime has failed. Not by api(), which
+/// would change the last error that the program sees.
 extern "C" __attribute__((visibility("default"))) std::uint64_t lockstep_mpi_position() noexcept {
   try {
     cuda::Runtime& runtime = cuda::Runtime::instance();

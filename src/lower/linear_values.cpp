@@ -27,7 +27,13 @@ bool is_arithmetic(const Instruction& i) {
   if (ptx::is_float(i.form.type()) || ptx::is_float(i.form.last_type()) || ptx::bits(i.form.type()) < 32 ||
       i.has(ptx::Mod::kCc))
     return false;
-  switch (i.op()) {
+  return is_plain_arithmetic(i.op());
+}
+
+}  // namespace
+
+bool is_plain_arithmetic(Opcode op) {
+  switch (op) {
     case Opcode::kMov:
     case Opcode::kCvta:
     case Opcode::kCvt:
@@ -45,8 +51,6 @@ bool is_arithmetic(const Instruction& i) {
       return false;
   }
 }
-
-}  // namespace
 
 LinearValue LinearValues::of(ptx::RegisterId id) {
   const auto [at, added] = values_.try_emplace(id);

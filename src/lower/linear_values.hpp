@@ -22,6 +22,9 @@ struct LinearValue {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
+/// Moves, conversions, sums, products, logic and shifts: their only effect is the register that they write.
+[[nodiscard]] bool is_plain_arithmetic(ptx::Opcode op);
+
 /// Value numbering of integer arithmetic along a straight run of instructions (Cocke and Schwartz, 1970):
 /// equal nodes are equal values. Sums of constants, and their products and shifts, go to the offset; an `or`
 /// of values without a common bit is a sum.

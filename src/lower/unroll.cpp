@@ -32,23 +32,7 @@ void rename(ptx::Operand& operand, const std::map<RegisterId, RegisterId>& names
 }
 
 bool is_removable(const Instruction& i) {
-  switch (i.op()) {
-    case Opcode::kMov:
-    case Opcode::kCvta:
-    case Opcode::kCvt:
-    case Opcode::kAdd:
-    case Opcode::kSub:
-    case Opcode::kMul:
-    case Opcode::kMad:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-    case Opcode::kShl:
-    case Opcode::kShr:
-      return !i.operands.empty() && i.operands[0].kind == OperandKind::kRegister;
-    default:
-      return false;
-  }
+  return is_plain_arithmetic(i.op()) && !i.operands.empty() && i.operands[0].kind == OperandKind::kRegister;
 }
 
 /// The iterations of one loop, one behind the other.

@@ -137,6 +137,8 @@ TEST_CASE("mpirun exec: what cannot be simulated is one error line and exit code
   CHECK_THAT(error(2, "--gpus 1"), Contains("2 processes of an MPI program on 1 devices"));
   CHECK_THAT(error(2, "--clock simulated"), Contains("there is no time while it runs"));
   CHECK_THAT(error(2, "--allreduce tree"), Contains("--allreduce: found 'tree'"));
+  CHECK(runs.call(std::string(LOCKSTEP_BINARY) + " exec --eager 100 -- /bin/true") == 2);
+  CHECK_THAT(runs.errors(), Contains("--eager is for MPI programs"));
 }
 
 TEST_CASE("mpirun exec: a folder that only one process sees is an error that says so", "[slow]") {
