@@ -56,20 +56,31 @@ Time Controller::boundary(Time now) {
   close_finished(now);
   if (sampled_) stop_for_samples(now);
   note_copies();
-  const bool done = work_done();
-  if (done) {
+  if (work_done()) {
     if (quiescent()) finish(now, Outcome::kDone);
   } else if (system_->at_edge(0, now)) {
-    const Cycle cycle = system_->cycle(0, now);
-    if (options_->interval && cycle > 0 && cycle % options_->interval == 0) sample(now);
-    const bool limit = options_->max_cycles && cycle >= options_->max_cycles;
-    if (limit || cycle == grid_) watch(now);
-    if (!stopped_ && limit) finish(now, Outcome::kMaxCycles);
+    act_at(now);
   }
   if (!stopped_ && interrupted()) finish(now, Outcome::kInterrupted);
   if (keeper_ && !stopped_) keep_state(now);
   report_progress(now);
   return next_cut(now);
+}
+
+/// What is done at fixed cycles, as long as there is work.
+void Controller::act_at(Time now) {
+  const Cycle cycle = system_->cycle(0, now);
+  const bool samples = options_->interval && cycle > 0 && cycle % options_->interval == 0;
+  const bool limit = options_->max_cycles && cycle >= options_->max_cycles;
+  const bool watches = limit || cycle == grid_;
+  if (!samples && !watches) return;
+  if (ranks_ && commands_done() && ranks_->sum(!networks_idle()) == 0) {
+    if (cycle == grid_) grid_ += kGrid;
+    return;
+  }
+  if (samples) sample(now);
+  if (watches) watch(now);
+  if (!stopped_ && limit) finish(now, Outcome::kMaxCycles);
 }
 
 bool Controller::quiescent() const { return ranks_ ? ranks_->quiescent() : system_->quiescent(); }
@@ -139,12 +150,17 @@ Time Controller::next_cut(Time now) const {
   return std::min(cut, system_->time(0, own));
 }
 
+bool Controller::commands_done() const {
+  return host_->done() && std::ranges::all_of(ledgers_, &KernelLedger::all_closed);
+}
+
+bool Controller::networks_idle() const {
+  return !system_->networking() || system_->networking()->quiescent();
+}
+
+/// What serves queues has to come to an end, too: an entry that no kernel writes would be polled for ever.
 bool Controller::work_done() const {
-  // What serves queues has an end: an entry that no kernel writes would be polled for ever.
-  const bool served = !system_->networking() || system_->networking()->quiescent();
-  return served && host_->done() &&
-         std::all_of(ledgers_.begin(), ledgers_.end(),
-                     [](const KernelLedger& ledger) { return ledger.all_closed(); });
+  return commands_done() && (ranks_ ? ranks_->networks_idle() : networks_idle());
 }
 
 void Controller::close_finished(Time now) {
@@ -312,8 +328,8 @@ void Controller::note_links() {
   const energy::Model model(system_->device(0).config());
   stats::SystemReport& system = *result_.report.system;
   system.links = system_->links();
-  if (rank_report_) rank_report_->gather_end(*system_, result_.report, result_.dump);
   if (system_->networking()) system.network = system_->network_report(stats::run_ps(result_.report));
+  if (rank_report_) rank_report_->gather_end(*system_, result_.report, result_.dump);
   for (stats::LinkResult& link : system.links) link.picojoules = model.of_link(link.bytes);
 }
 

@@ -94,6 +94,10 @@ class Controller final : public sim::Controller {
   void note_links();
   [[nodiscard]] stats::ManagedReport managed_of(std::uint16_t device);
   [[nodiscard]] std::string timeline() const;
+  void act_at(Time now);
+  // The host's commands are the same in all ranks; networks_idle() is of this one.
+  [[nodiscard]] bool commands_done() const;
+  [[nodiscard]] bool networks_idle() const;
   [[nodiscard]] bool work_done() const;
   [[nodiscard]] bool any_active() const;
   [[nodiscard]] Time next_cut(Time now) const;

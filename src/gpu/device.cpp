@@ -33,10 +33,10 @@ Device::Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig&
 }
 
 Device::Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
-               std::uint32_t peer_lanes)
+               std::uint32_t peer_lanes, std::uint32_t cores)
     : config_(config),
       managed_(plan.managed),
-      fabric_(config_, first, host, false, peer_lanes),
+      fabric_(config_, first, host, false, peer_lanes, cores),
       map_(config_),
       copy_slot_(static_cast<std::uint8_t>(config_.launch.max_kernels)),
       dispatcher_(config_, fabric_, kernels_),

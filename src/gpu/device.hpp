@@ -78,7 +78,7 @@ class Device {
          const core::DirectoryLink& directory);
   /// One that another process simulates: nothing of it is here but its dispatcher, which is the host's.
   Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
-         std::uint32_t peer_lanes);
+         std::uint32_t peer_lanes, std::uint32_t cores);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 

@@ -9,10 +9,11 @@
 
 namespace lockstep::gpu {
 
-Networking::Networking(const config::SystemConfig& system, Links& links,
+Networking::Networking(const config::SystemConfig& system, const RankMap& map, Links& links,
                        std::vector<std::unique_ptr<Device>>& devices, const std::vector<sim::DomainId>& ends,
                        sim::DomainId host, std::uint64_t base_khz)
     : system_(system),
+      map_(map),
       base_khz_(base_khz),
       news_latency_(
           std::max<Time>(sim::cycles_of_ps(system.devices.front().host.command_latency_ps, base_khz), 1)),
@@ -41,11 +42,14 @@ Networking::Networking(const config::SystemConfig& system, Links& links,
       std::make_unique<net::AgentNetwork>("network requests", std::vector{host}, agents, news_latency_);
   post_ = std::make_unique<net::NewsPost>(*network_, news_latency_, std::move(agents_of));
   const bool own_queues = system_.served_by(Server::kNic);
-  for (std::uint32_t n = 0; n < system_.nics; ++n)
-    nics_.push_back(
+  for (std::uint32_t n = 0; n < system_.nics; ++n) {
+    nics_.emplace_back();
+    if (!map_.is_here(system_.first_nic() + n)) continue;
+    nics_.back() =
         std::make_unique<net::Nic>(links.endpoint(system_.first_nic() + n), system_,
                                    net::Nic::News{own_queues ? network_.get() : nullptr, n,
-                                                  news_span(system_.devices.front().clock.core_khz)}));
+                                                  news_span(system_.devices.front().clock.core_khz)});
+  }
   make_cores(devices);
   make_hosts(links, host);
 }
@@ -61,12 +65,14 @@ net::QueuePair& Networking::make_pair(std::uint32_t owner, std::uint32_t device)
 void Networking::make_cores(std::vector<std::unique_ptr<Device>>& devices) {
   for (std::uint32_t d = 0; d < devices.size(); ++d)
     for (std::uint32_t c = 0; c < system_.cores(); ++c) {
+      cores_.emplace_back();
+      if (!map_.is_here(d)) continue;
       const config::GpuConfig& gpu = devices[d]->config();
-      const net::CommandProcessorCore::Place place{c, static_cast<std::uint32_t>(cores_.size()),
+      const net::CommandProcessorCore::Place place{c, static_cast<std::uint32_t>(cores_.size() - 1),
                                                    news_span(gpu.clock.core_khz), system_.cores()};
-      cores_.push_back(std::make_unique<net::CommandProcessorCore>(gpu, system_.network, devices[d]->fabric(),
-                                                                   devices[d]->map(), devices[d]->copy_slot(),
-                                                                   *network_, place, make_pair(d, d)));
+      cores_.back() = std::make_unique<net::CommandProcessorCore>(gpu, system_.network, devices[d]->fabric(),
+                                                                  devices[d]->map(), devices[d]->copy_slot(),
+                                                                  *network_, place, make_pair(d, d));
     }
 }
 
@@ -81,6 +87,8 @@ void Networking::make_hosts(Links& links, sim::DomainId host) {
         std::vector{host}, news_latency_);
   for (std::uint32_t h = 0; h < system_.hosts; ++h) {
     const std::uint32_t node = system_.first_host() + h;
+    hosts_.emplace_back();
+    if (!map_.is_here(node)) continue;
     std::vector<net::QueuePair*> pairs;
     for (std::uint32_t d = 0; d < system_.devices.size(); ++d)
       for (std::uint32_t t = 0;
@@ -93,7 +101,7 @@ void Networking::make_hosts(Links& links, sim::DomainId host) {
                                     task_ends_.get(),
                                     sim::DomainClock(base_khz_, khz),
                                     news_latency_};
-    hosts_.push_back(std::make_unique<net::HostAgent>(links.endpoint(node), system_, news, pairs));
+    hosts_.back() = std::make_unique<net::HostAgent>(links.endpoint(node), system_, news, pairs);
   }
 }
 
@@ -109,17 +117,17 @@ Time Networking::task_span() const {
   return news_latency_ + to_base.ceil(sim::kInboxWindow) + 8;
 }
 
-void Networking::attach(sim::Engine& engine) {
+void Networking::attach(sim::Engine& engine, sim::Domain& elsewhere) {
+  const auto place = [&](sim::DomainId id, const auto& part, std::uint64_t khz) {
+    engine.place(id, part ? static_cast<sim::Domain&>(*part) : elsewhere, sim::DomainKind::kOther,
+                 sim::DomainClock(base_khz_, khz));
+  };
   const std::uint64_t first_khz = system_.devices.front().clock.core_khz;
-  const sim::DomainClock first(base_khz_, first_khz);
   for (std::size_t h = 0; h < hosts_.size(); ++h)
-    engine.place(ends_[system_.first_host() + h], *hosts_[h], sim::DomainKind::kOther, first);
-  for (std::size_t n = 0; n < nics_.size(); ++n)
-    engine.place(ends_[system_.first_nic() + n], *nics_[n], sim::DomainKind::kOther, first);
-  for (std::size_t c = 0; c < cores_.size(); ++c) {
-    const std::uint64_t khz = system_.devices[c / system_.cores()].clock.core_khz;
-    engine.place(core_ids_[c], *cores_[c], sim::DomainKind::kOther, sim::DomainClock(base_khz_, khz));
-  }
+    place(ends_[system_.first_host() + h], hosts_[h], first_khz);
+  for (std::size_t n = 0; n < nics_.size(); ++n) place(ends_[system_.first_nic() + n], nics_[n], first_khz);
+  for (std::size_t c = 0; c < cores_.size(); ++c)  // a device that is elsewhere stands for its cores, too
+    if (cores_[c]) place(core_ids_[c], cores_[c], system_.devices[c / system_.cores()].clock.core_khz);
   engine.add(*network_);
   if (task_ends_) engine.add(*task_ends_);
 }
@@ -128,10 +136,13 @@ void Networking::record() {
   const auto log_of = [&](std::uint32_t node, std::string name, bool process) -> net::OperationLog& {
     return logs_.emplace_back(AgentLog{node, std::move(name), process, {}}).log;
   };
-  for (std::size_t c = 0; c < cores_.size(); ++c)
+  for (std::size_t c = 0; c < cores_.size(); ++c) {
+    if (!cores_[c]) continue;
     cores_[c]->record(log_of(static_cast<std::uint32_t>(c / system_.cores()),
                              fmt::format("command processor, core {}", c % system_.cores()), false));
+  }
   for (std::uint32_t h = 0; h < hosts_.size(); ++h) {
+    if (!hosts_[h]) continue;
     const std::uint32_t node = system_.first_host() + h;
     for (std::size_t t = 0; t < hosts_[h]->threads(); ++t)
       hosts_[h]->record_thread(t, log_of(node, fmt::format("service thread {}", t), false));
@@ -141,7 +152,12 @@ void Networking::record() {
   }
   if (!system_.served_by(config::NetDesignTraits::Server::kNic)) return;
   for (std::uint32_t n = 0; n < nics_.size(); ++n)
-    nics_[n]->record(log_of(system_.first_nic() + n, "", false));
+    if (nics_[n]) nics_[n]->record(log_of(system_.first_nic() + n, "", false));
+}
+
+void Networking::add_logs(std::deque<AgentLog> logs) {
+  std::ranges::move(logs, std::back_inserter(logs_));
+  std::ranges::stable_sort(logs_, {}, &AgentLog::node);
 }
 
 void Networking::place(mem::Apertures& apertures) const {
@@ -157,7 +173,7 @@ const std::vector<link::Wire>& Networking::wires(std::uint32_t node) const {
 }
 
 bool Networking::quiescent() const {
-  const auto idle = [](const auto& part) { return part->quiescent(); };
+  const auto idle = [](const auto& part) { return !part || part->quiescent(); };
   return std::ranges::all_of(nics_, idle) && std::ranges::all_of(hosts_, idle) &&
          std::ranges::all_of(cores_, idle);
 }
@@ -165,27 +181,30 @@ bool Networking::quiescent() const {
 std::uint64_t Networking::activity() const {
   std::uint64_t sum = 0;
   const auto add = [&](const net::ThreadCounters& thread) { sum += thread.found + thread.records; };
-  for (const auto& core : cores_) add(core->program().counters());
-  for (const auto& host : hosts_)
+  for (const auto& core : cores_)
+    if (core) add(core->program().counters());
+  for (const auto& host : hosts_) {
+    if (!host) continue;
     for (std::size_t t = 0; t < host->threads(); ++t) add(host->program(t).counters());
-  for (const auto& host : hosts_)
     for (const net::HostProcess& process : host->processes())
       for (const auto& tasks : process.counters().kinds) sum += tasks.count;
-  for (const auto& nic : nics_) sum += nic->operations().accesses + nic->own().records;
+  }
+  for (const auto& nic : nics_)
+    if (nic) sum += nic->operations().accesses + nic->own().records;
   return sum;
 }
 
 void Networking::dump(std::string& out) const {
   const auto each = [&](std::uint32_t first, const auto& parts) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i]->quiescent()) continue;
+      if (!parts[i] || parts[i]->quiescent()) continue;
       fmt::format_to(std::back_inserter(out),
                      "{}: ", system_.node_name(first + static_cast<std::uint32_t>(i)));
       parts[i]->dump(out);
     }
   };
   for (std::size_t c = 0; c < cores_.size(); ++c) {
-    if (cores_[c]->quiescent()) continue;
+    if (!cores_[c] || cores_[c]->quiescent()) continue;
     fmt::format_to(std::back_inserter(out), "gpu{}: ", c / system_.cores());
     cores_[c]->dump(out);
   }

@@ -12,6 +12,7 @@
 #include "gpu/device.hpp"
 #include "gpu/links.hpp"
 #include "gpu/network_timeline.hpp"
+#include "gpu/rank_map.hpp"
 #include "net/command_processor.hpp"
 #include "net/host_agent.hpp"
 #include "net/news.hpp"
@@ -20,15 +21,18 @@
 
 namespace lockstep::gpu {
 
-/// NICs, hosts and the cores of command processors of a system that has NICs.
+/// NICs, hosts and the cores of command processors of a system that has NICs; those of other ranks are not
+/// made.
 class Networking {
  public:
   /// `ends`: the domains of the endpoints by number, as of Links. `host`: that of the host's program.
-  Networking(const config::SystemConfig& system, Links& links, std::vector<std::unique_ptr<Device>>& devices,
-             const std::vector<sim::DomainId>& ends, sim::DomainId host, std::uint64_t base_khz);
+  Networking(const config::SystemConfig& system, const RankMap& map, Links& links,
+             std::vector<std::unique_ptr<Device>>& devices, const std::vector<sim::DomainId>& ends,
+             sim::DomainId host, std::uint64_t base_khz);
   Networking(const Networking&) = delete;
   Networking& operator=(const Networking&) = delete;
-  void attach(sim::Engine& engine);
+  /// `elsewhere`: stands for what is not here.
+  void attach(sim::Engine& engine, sim::Domain& elsewhere);
 
   /// For the host's program.
   [[nodiscard]] const net::NewsPost& news() const { return *post_; }
@@ -42,25 +46,31 @@ class Networking {
   void record();
   /// What they have kept.
   [[nodiscard]] NetworkTimeline timeline() const { return network_timeline(system_, logs_); }
+  [[nodiscard]] std::deque<AgentLog>& logs() { return logs_; }
+  /// What another rank's have.
+  void add_logs(std::deque<AgentLog> logs);
 
   // Between windows.
   [[nodiscard]] const std::vector<link::Wire>& wires(std::uint32_t node) const;
   [[nodiscard]] bool quiescent() const;
   /// The state can be kept.
   [[nodiscard]] bool at_rest() const {
-    return std::ranges::all_of(nics_, [](const auto& nic) { return nic->at_rest(); });
+    return std::ranges::all_of(nics_, [](const auto& nic) { return !nic || nic->at_rest(); });
   }
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(system_), a.given(base_khz_), a.given(news_latency_), a.given(ends_), pairs_,
-              nics_, hosts_, cores_, a.given(core_ids_), network_, a.given(post_), task_ends_, logs_);
+    a.members(*this, a.given(system_), a.given(map_), a.given(base_khz_), a.given(news_latency_),
+              a.given(ends_), pairs_, nics_, hosts_, cores_, a.given(core_ids_), network_, a.given(post_),
+              task_ends_, logs_);
   }
   /// Grows with each operation that becomes complete or is dealt with.
   [[nodiscard]] std::uint64_t activity() const;
   void dump(std::string& out) const;
-  /// `run_ps`: from the beginning of the run to its end.
+  /// Of what is here. `run_ps`: from the beginning of the run to its end.
   [[nodiscard]] stats::NetworkReport report(const std::vector<std::unique_ptr<Device>>& devices,
                                             std::uint64_t run_ps) const;
+  /// Adds another rank's report to one of this system, in which all is in the order of nodes.
+  void join(stats::NetworkReport& all, stats::NetworkReport&& other) const;
 
  private:
   void make_cores(std::vector<std::unique_ptr<Device>>& devices);
@@ -71,10 +81,12 @@ class Networking {
   [[nodiscard]] Cycle news_span(std::uint64_t khz) const;
 
   config::SystemConfig system_;
+  RankMap map_;
   std::uint64_t base_khz_;
   Time news_latency_;
   std::vector<sim::DomainId> ends_;
   std::vector<std::unique_ptr<net::QueuePair>> pairs_;
+  // Null: in another rank.
   std::vector<std::unique_ptr<net::Nic>> nics_;
   std::vector<std::unique_ptr<net::HostAgent>> hosts_;
   std::vector<std::unique_ptr<net::CommandProcessorCore>> cores_;  // by device, then number

@@ -1,5 +1,9 @@
 // What the parts of a system's network have counted, as statistics.
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "gpu/networking.hpp"
@@ -121,10 +125,11 @@ stats::NetworkReport Networking::report(const std::vector<std::unique_ptr<Device
   all.design = config::traits(system_.network.node.design).name;
   all.run_ps = run_ps;
   for (std::uint32_t d = 0; !cores_.empty() && d < devices.size(); ++d)
-    all.locks.push_back(lock_report(system_.node_name(d), *devices[d]));
+    if (map_.is_here(d)) all.locks.push_back(lock_report(system_.node_name(d), *devices[d]));
   report_cores(all);
   report_hosts(all);
   for (std::uint32_t n = 0; n < nics_.size(); ++n) {
+    if (!nics_[n]) continue;
     const std::string node = system_.node_name(system_.first_nic() + n);
     all.nics.push_back(nic_report(node, *nics_[n], run_ps));
     if (!system_.served_by(config::NetDesignTraits::Server::kNic)) continue;
@@ -135,9 +140,23 @@ stats::NetworkReport Networking::report(const std::vector<std::unique_ptr<Device
   return all;
 }
 
+void Networking::join(stats::NetworkReport& all, stats::NetworkReport&& other) const {
+  std::map<std::string, std::uint32_t, std::less<>> number;
+  for (std::uint32_t node = 0; node < system_.nodes(); ++node) number[system_.node_name(node)] = node;
+  const auto add = [&](auto& to, auto& from) {
+    std::ranges::move(from, std::back_inserter(to));
+    std::ranges::stable_sort(to, {}, [&](const auto& row) { return number.at(row.node); });
+  };
+  add(all.locks, other.locks);
+  add(all.threads, other.threads);
+  add(all.processes, other.processes);
+  add(all.nics, other.nics);
+}
+
 void Networking::report_cores(stats::NetworkReport& all) const {
   const config::ServiceEnergyGroup& e = system_.network.service_energy;
   for (std::size_t c = 0; c < cores_.size(); ++c) {
+    if (!cores_[c]) continue;
     const auto device = static_cast<std::uint32_t>(c / system_.cores());
     stats::NetworkReport::Thread& thread = all.threads.emplace_back(program_report(
         cores_[c]->program(), {e.core_leak_uw, e.core_base_uw, e.core_instruction_fj}, all.run_ps));
@@ -152,6 +171,7 @@ void Networking::report_cores(stats::NetworkReport& all) const {
 void Networking::report_hosts(stats::NetworkReport& all) const {
   const config::ServiceEnergyGroup& e = system_.network.service_energy;
   for (std::uint32_t h = 0; h < hosts_.size(); ++h) {
+    if (!hosts_[h]) continue;
     const std::string node = system_.node_name(system_.first_host() + h);
     for (std::uint32_t t = 0; t < hosts_[h]->threads(); ++t) {
       stats::NetworkReport::Thread& thread = all.threads.emplace_back(program_report(

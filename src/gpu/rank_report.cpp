@@ -1,6 +1,9 @@
 #include "gpu/rank_report.hpp"
 
+#include <deque>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "util/archive.hpp"
 
@@ -63,34 +66,49 @@ void RankReport::take(const std::string& news, FeedSet& feeds, std::size_t first
   for (std::size_t i = 0; i < samples.size(); ++i) add(report.intervals.at(first_interval + i), samples[i]);
 }
 
+/// Of another rank: adds up.
+void RankReport::take_links(Archive& theirs, System& system, std::vector<stats::LinkResult>& links) {
+  for (link::TrafficLog& log : system.link_logs()) {
+    link::TrafficLog other;
+    theirs(other);
+    if (!other.spans().empty()) log = std::move(other);
+  }
+  for (stats::LinkResult& link : links) {
+    std::uint64_t messages = 0, bytes = 0, data_bytes = 0, requests = 0, replies = 0;
+    theirs(messages, bytes, data_bytes, requests, replies);
+    link.messages += messages;
+    link.bytes += bytes;
+    link.data_bytes += data_bytes;
+    link.request_stall_ps += requests;
+    link.reply_stall_ps += replies;
+  }
+}
+
+void RankReport::take_network(Archive& theirs, Networking& networking, stats::NetworkReport& network) {
+  stats::NetworkReport report;
+  std::deque<AgentLog> logs;
+  theirs(report, logs);
+  networking.join(network, std::move(report));
+  networking.add_logs(std::move(logs));
+}
+
 void RankReport::gather_end(System& system, stats::RunReport& report, std::string& dump) {
   Archive mine;
   std::vector<stats::LinkResult>& links = report.system->links;
+  std::optional<stats::NetworkReport>& network = report.system->network;
   mine(dump);
-  const std::span<link::TrafficLog> logs = system.link_logs();
-  for (link::TrafficLog& log : logs) mine(log);
+  for (link::TrafficLog& log : system.link_logs()) mine(log);
   for (stats::LinkResult& link : links)
     mine(link.messages, link.bytes, link.data_bytes, link.request_stall_ps, link.reply_stall_ps);
+  if (network) mine(*network, system.networking()->logs());
   const std::vector<std::string> all = ranks_->gather(mine.bytes());
   for (std::size_t r = 1; r < all.size(); ++r) {
     Archive theirs{std::string_view(all[r])};
     std::string text;
     theirs(text);
-    for (link::TrafficLog& log : logs) {
-      link::TrafficLog other;
-      theirs(other);
-      if (!other.spans().empty()) log = std::move(other);
-    }
     if (!text.empty()) dump += "rank " + std::to_string(r) + ":\n" + text;
-    for (stats::LinkResult& link : links) {
-      std::uint64_t messages = 0, bytes = 0, data_bytes = 0, requests = 0, replies = 0;
-      theirs(messages, bytes, data_bytes, requests, replies);
-      link.messages += messages;
-      link.bytes += bytes;
-      link.data_bytes += data_bytes;
-      link.request_stall_ps += requests;
-      link.reply_stall_ps += replies;
-    }
+    take_links(theirs, system, links);
+    if (network) take_network(theirs, *system.networking(), *network);
   }
 }
 

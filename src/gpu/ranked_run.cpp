@@ -45,14 +45,17 @@ Time RankedRun::meet(Time now, std::vector<Time>& next) {
   const std::vector<std::string> parcels = cut_.hand_over();
   const bool sends = std::ranges::any_of(parcels, [](const std::string& p) { return !p.empty(); });
   if (!sends && system_->quiescent()) notice.flags |= ranks::Flag::kQuiet;
+  if (!system_->networking() || system_->networking()->quiescent())
+    notice.flags |= ranks::Flag::kNetworksIdle;
   if (asked_ && asked_()) notice.flags |= ranks::Flag::kStop;
   const ranks::Gathered gathered = group_->exchange(notice, parcels);
   for (const std::string& message : gathered.messages) cut_.take_in(message, now, next);
   Time until = kNever;
-  quiescent_ = true;
+  quiescent_ = networks_idle_ = true;
   for (const ranks::Notice& n : gathered.notices) {
     until = std::min(until, n.time);
     quiescent_ = quiescent_ && (n.flags & ranks::Flag::kQuiet) != 0;
+    networks_idle_ = networks_idle_ && (n.flags & ranks::Flag::kNetworksIdle) != 0;
     stop_ = stop_ || (n.flags & ranks::Flag::kStop) != 0;
   }
   return until;

@@ -32,6 +32,8 @@ class RankedRun final : public sim::Border {
 
   /// As agreed at the last meeting: nothing is under way in any rank.
   [[nodiscard]] bool quiescent() const { return quiescent_; }
+  /// Likewise: NICs, hosts and command processors have nothing to do in any rank.
+  [[nodiscard]] bool networks_idle() const { return networks_idle_; }
   /// Likewise: some rank was asked to end the run.
   [[nodiscard]] bool interrupted() const { return stop_; }
   [[nodiscard]] bool is_first() const { return group_->rank() == 0; }
@@ -49,7 +51,7 @@ class RankedRun final : public sim::Border {
   System* system_;
   std::function<bool()> asked_;
   sim::Cut cut_;
-  bool quiescent_ = false, stop_ = false;
+  bool quiescent_ = false, networks_idle_ = false, stop_ = false;
   std::uint64_t synchronisations_ = 0;
 };
 

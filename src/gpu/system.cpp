@@ -31,17 +31,18 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
   const sim::DomainId host = engine.claim(1);
   host_.set_time_base(base_khz_);
   engine.place(host, host_, sim::DomainKind::kOther);
-  std::vector<sim::DomainId> first, ends;  // ends: of links
+  std::vector<sim::DomainId> ends;  // of links
   std::vector<icnt::Numbering> numberings;
   for (const config::GpuConfig& device : config.devices) {
     icnt::Numbering numbering = icnt::numbering_of(device, lanes, config.cores());
-    numbering.first = first.emplace_back(engine.claim(numbering.domains()));
+    numbering.first = node_ids_.emplace_back(engine.claim(numbering.domains()));
     ends.push_back(numbering.peer_port());
     numberings.push_back(numbering);
   }
   if (lanes > 0) {
     const sim::DomainId others = engine.claim(config.hosts + config.nics);
-    for (std::uint32_t i = 0; i < config.hosts + config.nics; ++i) ends.push_back(others + i);
+    for (std::uint32_t i = 0; i < config.hosts + config.nics; ++i)
+      ends.push_back(node_ids_.emplace_back(others + i));
     links_ = std::make_unique<Links>(engine, config, ends, base_khz_);
     links_->attach(engine, map_, elsewhere_);
     host_.set_peer_copy_start(time_of_ps(config.copy_start_ps, base_khz_));
@@ -53,21 +54,20 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
   for (std::uint16_t d = 0; d < config.devices.size(); ++d) {
     const config::GpuConfig& device = config.devices[d];
     const sim::DomainClock& clock = clocks_.emplace_back(base_khz_, device.clock.core_khz);
-    devices_.push_back(make_device(d, first[d], host, config, plan, builder, skip));
+    devices_.push_back(make_device(d, node_ids_[d], host, config, plan, builder, skip));
     devices_.back()->attach(engine, clock, elsewhere_);
     host_.add_device(devices_.back()->dispatcher(), clock,
                      time_of_ps(std::uint64_t{device.host.copy_start_ns} * 1000, base_khz_));
   }
   if (config.nics > 0) {
-    networking_ = std::make_unique<Networking>(config, *links_, devices_, ends, host, base_khz_);
-    networking_->attach(engine);
+    networking_ = std::make_unique<Networking>(config, map_, *links_, devices_, ends, host, base_khz_);
+    networking_->attach(engine, elsewhere_);
     networking_->place(apertures_);
     host_.set_agents(networking_->news());
     if (networking_->task_ends()) host_.set_task_ends(*networking_->task_ends(), networking_->task_span());
   }
   for (const KernelPlan& kernel : plan.kernels)
     devices_[kernel.device]->dispatcher().set_plan(kernel.kernel, kernel.launch);
-  node_ids_ = std::move(first);
   if (links_) node_ids_.insert(node_ids_.end(), links_->switch_ids().begin(), links_->switch_ids().end());
 }
 
@@ -75,7 +75,8 @@ std::unique_ptr<Device> System::make_device(std::uint16_t number, sim::DomainId 
                                             const config::SystemConfig& config, const Plan& plan,
                                             const Builder& builder, bool skip) {
   const config::GpuConfig& device = config.devices[number];
-  if (!map_.is_here(number)) return std::make_unique<Device>(first, host, device, plan, config.port_lanes);
+  if (!map_.is_here(number))
+    return std::make_unique<Device>(first, host, device, plan, config.port_lanes, config.cores());
   return links_ ? make_linked(number, first, host, device, plan, builder, skip)
                 : std::make_unique<Device>(first, host, device, plan, builder, skip);
 }

@@ -24,7 +24,7 @@ namespace lockstep::gpu {
 class System {
  public:
   /// Claims ids from the engine, places all domains and adds all networks. `map`: nodes of other ranks are
-  /// not made here; neither managed memory nor NICs then.
+  /// not made here; no managed memory then.
   System(sim::Engine& engine, const config::SystemConfig& config, const Plan& plan, const Builder& builder,
          bool skip, const RankMap& map = {});
   System(const System&) = delete;
@@ -67,6 +67,7 @@ class System {
   /// Both directions of every link; none with one device.
   [[nodiscard]] std::vector<stats::LinkResult> links() const;
   /// Null where there are no NICs.
+  [[nodiscard]] Networking* networking() { return networking_.get(); }
   [[nodiscard]] const Networking* networking() const { return networking_.get(); }
   [[nodiscard]] NetworkTimeline network_timeline() const {
     return networking_ ? networking_->timeline() : NetworkTimeline{};
@@ -109,7 +110,8 @@ class System {
 
   std::uint64_t base_khz_;
   RankMap map_;
-  std::vector<sim::DomainId> node_ids_;  // by node: of devices the first of their ids
+  std::vector<sim::DomainId>
+      node_ids_;  // by node: of devices the first of their ids, of others their only one
   sim::Elsewhere elsewhere_;
   host::Host host_;
   std::vector<sim::DomainClock> clocks_;          // by device

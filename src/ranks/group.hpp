@@ -24,6 +24,8 @@ struct Notice {
 struct Flag {
   static constexpr std::uint64_t kQuiet = 1;  // nothing is left to be done here
   static constexpr std::uint64_t kStop = 2;   // the run is to end: Ctrl-C
+  static constexpr std::uint64_t kNetworksIdle =
+      4;  // no request of a kernel, or message, is being served here
 };
 
 /// By rank.

@@ -30,6 +30,11 @@ struct NetworkReport {
   struct Depth {
     std::uint64_t queues = 0, entered = 0, most = 0, total_ps = 0;
     std::vector<std::uint64_t> times_ps{};  // b: with 2^b to less than 2^(b+1); to the last that is not 0
+
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, queues, entered, most, total_ps, times_ps);
+    }
   };
   /// Sums over operations of one kind. The stages add up to total_ps.
   struct Operations {
@@ -47,6 +52,12 @@ struct NetworkReport {
     Depth queues{};  // of kernels: entries seen and not dealt with
     std::optional<Depth>
         completion_queues{};  // records written and not noticed; a NIC's own queues have none
+
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, node, number, operations, polls, found, record_polls, records, instructions, active_ps,
+                leak_pj, base_pj, instruction_pj, l2, queues, completion_queues);
+    }
   };
   struct Nic {
     std::string node;
@@ -54,6 +65,12 @@ struct NetworkReport {
     std::uint64_t doorbells = 0, commands = 0, records = 0, bytes_put = 0, bytes_got = 0;
     std::uint64_t served_reads = 0, served_writes = 0, served_atomics = 0;  // for other NICs, and itself
     Depth commands_open{}, commands_waiting{};  // whose doorbell has come: not complete; not begun
+
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, node, begun, doorbells, commands, records, bytes_put, bytes_got, served_reads,
+                served_writes, served_atomics, commands_open, commands_waiting);
+    }
   };
   /// Lines of a device's L2 that were locked (mem::LineLockCounters, whose order `times` has).
   struct Locks {
@@ -62,6 +79,11 @@ struct NetworkReport {
     std::uint64_t unlocked = 0, total_ps = 0, longest_ps = 0;
     std::vector<std::uint64_t>
         times;  // b: from 2^b L2 cycles on, to less than twice that; to the last that is not 0
+
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, node, stores, degraded, updates, held, most, unlocked, total_ps, longest_ps, times);
+    }
   };
   /// A device's process on its host.
   struct Process {
@@ -74,6 +96,12 @@ struct NetworkReport {
     std::uint64_t instructions = 0, memory_bytes = 0, bytes_sent = 0;
     Operations messages;  // those whose completion it has noticed
     Depth completion_queues{};
+
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, node, device, tasks, instructions, memory_bytes, bytes_sent, messages,
+                completion_queues);
+    }
   };
   std::string design;
   std::uint64_t run_ps = 0;  // from the beginning of the run to its end
@@ -84,6 +112,11 @@ struct NetworkReport {
 
   /// Sums over all threads and processes.
   [[nodiscard]] Operations all_of(std::size_t kind) const;
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, design, run_ps, locks, threads, processes, nics);
+  }
 };
 
 /// Its value in stats.json.
