@@ -16,7 +16,7 @@ void append(std::string& out, const void* data, std::size_t bytes) {
 
 }  // namespace
 
-Cut::Cut(const Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
+Cut::Cut(Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
          const std::vector<const NetworkBase*>& late)
     : engine_(&engine), places_(std::move(places)), here_(here), out_(ranks) {
   if (places_.size() != engine.domains()) throw std::logic_error("not this engine's domains");
@@ -137,8 +137,8 @@ void Cut::take_in(std::string_view parcels, Time now, std::vector<Time>& next) {
     parcels.remove_prefix(sizeof head);
     if (head.bytes > parcels.size() || head.network >= engine_->networks().size())
       throw std::logic_error("not a message of this system");
-    engine_->networks()[head.network]->put_mail(head.source, head.destination, head.arrival,
-                                                parcels.substr(0, head.bytes), now, next);
+    engine_->put_mail(head.network, head.source, head.destination, head.arrival,
+                      parcels.substr(0, head.bytes), now, next);
     parcels.remove_prefix(head.bytes);
   }
 }

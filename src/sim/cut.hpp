@@ -27,7 +27,7 @@ class Cut {
   /// After all networks are added. `places`: by domain. `late`: networks that carry nothing before a time
   /// that the caller knows (earliest_arrival()). Throws std::logic_error if a channel over the cut declares
   /// no latency.
-  Cut(const Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
+  Cut(Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
       const std::vector<const NetworkBase*>& late);
 
   /// By domain: how long after it is due the first message over the cut that it causes can arrive; kNever for
@@ -66,7 +66,7 @@ class Cut {
   void relax(const NetworkBase& network, std::vector<Time>& distance, bool& changed) const;
   void write(const Exit& exit, std::string& out);
 
-  const Engine* engine_;
+  Engine* engine_;
   std::vector<Rank> places_;
   Rank here_;
   std::vector<Exit> exits_;

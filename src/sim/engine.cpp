@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -66,7 +67,7 @@ void Engine::advance_to(Time until, Controller& controller) {
   until_ = border_ ? now_ : until;
   if (networks_of_.size() != domains_.size()) note_sources();
   finished_ = false;
-  shares_ = std::vector<Share>(options_.threads);
+  begin_shares();
   gate_ = std::make_unique<Gate>(0);
 #ifdef _OPENMP
   std::exception_ptr error;
@@ -96,21 +97,33 @@ void Engine::advance_to(Time until, Controller& controller) {
 #endif
 }
 
+/// Mail may wait in any network.
+void Engine::begin_shares() {
+  shares_ = std::vector<Share>(options_.threads);
+  for (Share& share : shares_) {
+    share.noted.reserve(networks_.size());
+    share.noted_in.assign(networks_.size(), 0);
+  }
+  flipped_in_.assign(networks_.size(), 0);
+  with_mail_.resize(networks_.size());
+  std::iota(with_mail_.begin(), with_mail_.end(), 0);
+}
+
 void Engine::note_sources() {
   for (const Placed& placed : domains_)
     if (!placed.domain) throw std::logic_error("an id was claimed for a domain that is not there");
   networks_of_.assign(domains_.size(), {});
   reach_.assign(domains_.size(), kNever);
-  for (NetworkBase* network : networks_) {
-    network->set_threads(options_.threads);
-    for (const DomainId d : network->source_domains()) {
-      if (networks_of_[d].empty() || networks_of_[d].back() != network) networks_of_[d].push_back(network);
-      if (network->latency() > 0) reach_[d] = std::min(reach_[d], network->latency());
+  for (std::uint32_t n = 0; n < networks_.size(); ++n) {
+    networks_[n]->set_threads(options_.threads);
+    for (const DomainId d : networks_[n]->source_domains()) {
+      if (networks_of_[d].empty() || networks_of_[d].back() != n) networks_of_[d].push_back(n);
+      if (networks_[n]->latency() > 0) reach_[d] = std::min(reach_[d], networks_[n]->latency());
     }
   }
   for (DomainId d = 0; d < domains_.size(); ++d)
     for (std::size_t i = 0; i < networks_of_[d].size(); ++i)
-      networks_of_[d][i]->set_sent_word(d, domains_[d].sent, sent_bit(i));
+      networks_[networks_of_[d][i]]->set_sent_word(d, domains_[d].sent, sent_bit(i));
 }
 
 void Engine::lead(Controller& controller) {
@@ -352,12 +365,18 @@ void Engine::do_domain(DomainId id, unsigned thread) {
 }
 
 void Engine::note_sent(DomainId id, unsigned thread) {
-  const std::vector<NetworkBase*>& networks = networks_of_[id];
+  const std::vector<std::uint32_t>& networks = networks_of_[id];
+  Share& share = shares_[thread];
+  const std::uint64_t window = profile_.windows + 1;
+  const auto note = [&](std::uint32_t network) {
+    networks_[network]->note(id, thread);
+    if (std::exchange(share.noted_in[network], window) != window) share.noted.push_back(network);
+  };
   const std::uint64_t sent = std::exchange(domains_[id].sent, 0);
   for (std::uint64_t bits = sent & ~sent_bit(kSentBits); bits; bits &= bits - 1)
-    networks[static_cast<std::size_t>(std::countr_zero(bits))]->note(id, thread);
+    note(networks[static_cast<std::size_t>(std::countr_zero(bits))]);
   if (sent & sent_bit(kSentBits))
-    for (std::size_t i = kSentBits - 1; i < networks.size(); ++i) networks[i]->note(id, thread);
+    for (std::size_t i = kSentBits - 1; i < networks.size(); ++i) note(networks[i]);
 }
 
 /// Seconds since the thread's mark, which moves.
@@ -384,13 +403,30 @@ void Engine::end_window(unsigned team) {
   work_estimate_ += (sum - work_estimate_) / 8;
   sharing_ = work_estimate_ > (sharing_ ? kAloneBelow : kShareAbove);
 
-  ++profile_.windows;
   profile_.window_cycles += to_ - now_;
   profile_.awake_domains += awake_.size();
   now_ = to_;
-  for (NetworkBase* network : networks_) network->flip(now_, next_);
+  flip_networks();
+  ++profile_.windows;
   if (border_) border_->window_ended(next_);
   if (tasks_) tasks_->settle();
+}
+
+/// Those on which something was sent, and those whose mail has been read.
+void Engine::flip_networks() {
+  std::swap(with_mail_, had_mail_);
+  with_mail_.clear();
+  const auto flip = [&](std::uint32_t network) {
+    if (std::exchange(flipped_in_[network], profile_.windows + 1) == profile_.windows + 1) return false;
+    networks_[network]->flip(now_, next_);
+    return true;
+  };
+  for (Share& share : shares_) {
+    for (const std::uint32_t network : share.noted)
+      if (flip(network)) with_mail_.push_back(network);
+    share.noted.clear();
+  }
+  for (const std::uint32_t network : had_mail_) flip(network);
 }
 
 /// What is done in which order never shows in results; here it follows the host's times.

@@ -85,12 +85,16 @@ class Engine {
     return id;
   }
   void add(NetworkBase& network) {
+    places_.push_back(static_cast<std::uint32_t>(networks_.size()));
     networks_.push_back(&network);
     numbered_.push_back(&network);
   }
   /// Adds a network that only connects domains of another process: it has a number, as there, and carries
   /// nothing.
-  void add_elsewhere(NetworkBase& network) { numbered_.push_back(&network); }
+  void add_elsewhere(NetworkBase& network) {
+    places_.push_back(kElsewhere);
+    numbered_.push_back(&network);
+  }
   /// Before the run: some domains and networks are those of other processes. Not owned.
   void set_border(Border& border) { border_ = &border; }
   void set_tasks(TaskSource& tasks) { tasks_ = &tasks; }
@@ -122,6 +126,12 @@ class Engine {
   [[nodiscard]] std::size_t domains() const { return domains_.size(); }
   /// All of them, in the order of adding.
   [[nodiscard]] const std::vector<NetworkBase*>& networks() const { return numbered_; }
+  /// NetworkBase::put_mail() of the network with a number among networks().
+  void put_mail(std::uint32_t number, std::uint32_t source, std::uint32_t destination, Cycle arrival,
+                std::string_view message, Time now, std::vector<Time>& next) {
+    numbered_[number]->put_mail(source, destination, arrival, message, now, next);
+    if (places_[number] != kElsewhere) with_mail_.push_back(places_[number]);
+  }
   [[nodiscard]] const DomainClock& clock(DomainId id) const { return domains_[id].clock; }
 
  private:
@@ -144,7 +154,9 @@ class Engine {
   struct alignas(64) Share {
     std::atomic<std::size_t> next{0};
     std::size_t end = 0;
-    std::size_t count = 0;  // while awake_ is divided
+    std::size_t count = 0;             // while awake_ is divided
+    std::vector<std::uint32_t> noted;  // networks on which its domains have sent in the window, once each
+    std::vector<std::uint64_t> noted_in{};  // by network: the last such window, counted from 1
     // Account.
     double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
     double exchange_seconds = 0, task_seconds = 0, wait_seconds = 0, busy_seconds = 0;
@@ -152,7 +164,10 @@ class Engine {
     TimePoint mark;             // end of what was timed last
   };
 
+  static constexpr std::uint32_t kElsewhere = 0xffffffff;
+
   void note_sources();
+  void begin_shares();
   void lead(Controller& controller);
   void work(unsigned thread);
   // The serial and the parallel part of a window; functions of their own in a profile, from which bench/guard
@@ -172,6 +187,7 @@ class Engine {
   void do_task(std::size_t task, unsigned thread);
   void order_by_cost();
   TimePoint do_logged_share(TimePoint start);
+  void flip_networks();
   void sum_up();
   [[nodiscard]] bool worth_sharing() const;
   void rethrow_first_error();
@@ -180,9 +196,14 @@ class Engine {
   std::vector<Placed> domains_;
   std::vector<Time> next_;  // by domain: when it has something to do next, mail included
   std::vector<NetworkBase*> networks_, numbered_;
+  std::vector<std::uint32_t> places_;  // by number: index into networks_, or kElsewhere
   Border* border_ = nullptr;
-  std::vector<std::vector<NetworkBase*>> networks_of_;  // those that a domain sends on
+  std::vector<std::vector<std::uint32_t>> networks_of_;  // those that a domain sends on: indices
   std::vector<Time> reach_;  // by domain: the smallest declared latency of these, else kNever
+  // Networks whose mail can be read in the window at hand; the others need not be flipped unless something is
+  // sent. Systems of several devices have a hundred networks of which few are in use at a time.
+  std::vector<std::uint32_t> with_mail_, had_mail_;
+  std::vector<std::uint64_t> flipped_in_;  // by network: the last window, counted from 1
   TaskSource* tasks_ = nullptr;
 
   Time now_ = 0, to_ = 0, until_ = kNever;
