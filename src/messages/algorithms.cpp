@@ -96,6 +96,36 @@ void reduce_by_ring(const Member& m) {
   }
 }
 
+/// Each process ends with the sum of its own block.
+void reduce_scatter(const Member& m) {
+  for (std::uint32_t step = 0; step + 1 < m.members; ++step) {
+    m.exchange(m.after(1), m.before(1), step, m.call.bytes[m.before(step + 1)]);
+    m.steps.combine(m.call.bytes[m.before(step + 2)]);
+  }
+}
+
+/// What comes from below goes into the result, and all that comes into what is passed on. An exclusive result
+/// begins as the first that comes.
+void scan(const Member& m, bool exclusive) {
+  std::uint32_t step = 0;
+  bool begun = !exclusive;
+  for (std::uint32_t bit = 1; bit < m.members; bit *= 2, ++step) {
+    const std::uint32_t other = m.me ^ bit;
+    if (other >= m.members) continue;
+    m.exchange(other, other, step, m.bytes());
+    m.steps.combine(m.bytes());
+    if (other > m.me) continue;
+    if (begun) m.steps.combine(m.bytes());
+    begun = true;
+  }
+}
+
+void exchange_with_neighbors(const Member& m) {
+  for (const std::uint32_t from : m.call.from) m.steps.accept(from, 0);
+  for (std::size_t i = 0; i < m.call.to.size(); ++i) m.steps.send(m.call.to[i], 0, m.call.bytes[i]);
+  m.steps.wait();
+}
+
 void all_gather(const Member& m) {
   for (std::uint32_t step = 0; step + 1 < m.members; ++step)
     m.exchange(m.after(1), m.before(1), step, m.call.bytes[m.before(step)]);
@@ -145,6 +175,14 @@ void perform(const Call& call, std::uint32_t me, std::uint32_t members, AllReduc
       return gather(m);
     case Collective::kScatter:
       return scatter(m);
+    case Collective::kReduceScatter:
+      return reduce_scatter(m);
+    case Collective::kScan:
+      return scan(m, false);
+    case Collective::kExclusiveScan:
+      return scan(m, true);
+    case Collective::kNeighborhood:
+      return exchange_with_neighbors(m);
   }
 }
 

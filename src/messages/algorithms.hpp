@@ -33,7 +33,9 @@ class CollectiveSteps {
 };
 
 /// Barrier: dissemination. Broadcast and reduce: binomial tree. All-gather: ring. All-to-all: pairwise
-/// exchange. Gather and scatter: the root with each member in turn. `me`: rank among `members` processes.
+/// exchange. Gather and scatter: the root with each member in turn. Reduce-scatter: the first half of the
+/// ring's all-reduce. Scans: recursive doubling, as in MPICH (MPIR_Scan_intra_recursive_doubling).
+/// Neighbours: all at once. `me`: rank among `members` processes.
 void perform(const Call& call, std::uint32_t me, std::uint32_t members, AllReduce all_reduce,
              CollectiveSteps& steps);
 

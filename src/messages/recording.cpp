@@ -15,10 +15,12 @@
 namespace lockstep::messages {
 namespace {
 
-constexpr std::array<std::string_view, 8> kCollectives{"MPI_Barrier",   "MPI_Bcast",     "MPI_Reduce",
-                                                       "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall",
-                                                       "MPI_Gather",    "MPI_Scatter"};
+constexpr std::array<std::string_view, 12> kCollectives{
+    "MPI_Barrier",        "MPI_Bcast",    "MPI_Reduce", "MPI_Allreduce",
+    "MPI_Allgather",      "MPI_Alltoall", "MPI_Gather", "MPI_Scatter",
+    "MPI_Reduce_scatter", "MPI_Scan",     "MPI_Exscan", "MPI_Neighbor_alltoall"};
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMaxEdges = 1 << 20;  // of a process in a graph
 
 class Reader {
  public:
@@ -86,10 +88,10 @@ class Reader {
     } else if (letter == "E") {
       (void)number("a position");
       all_.complete = true;
-    } else if (letter == "S" || letter == "R" || letter == "W" || letter == "K") {
+    } else if (letter == "S" || letter == "R" || letter == "W" || letter == "K" || letter == "I") {
       call(letter.front());
     } else {
-      fail("one of C S R W K N E X");
+      fail("one of C S R W K I N E X");
     }
   }
 
@@ -106,7 +108,8 @@ class Reader {
     c.position = number("a position");
     if (c.position < last_) fail("a position not before that of the line before");
     last_ = c.position;
-    if (letter == 'K') {
+    if (letter == 'K' || letter == 'I') {
+      if (letter == 'I') begin_collective(c);
       collective(c);
     } else {
       c.within = number("0 or 1", 1) != 0;
@@ -141,8 +144,13 @@ class Reader {
     c.send = number("an address");
   }
 
+  void begin_collective(Call& c) {
+    c.kind = Call::Kind::kBeginCollective;
+    c.request = number("a request");
+    if (!open_.emplace(c.request, false).second) fail("a new request");
+  }
   void collective(Call& c) {
-    c.kind = Call::Kind::kCollective;
+    if (c.kind != Call::Kind::kBeginCollective) c.kind = Call::Kind::kCollective;
     const std::string_view name = word();
     const auto found = std::find(kCollectives.begin(), kCollectives.end(), name);
     if (found == kCollectives.end()) fail("a collective call's name");
@@ -152,14 +160,23 @@ class Reader {
     c.root = static_cast<std::uint32_t>(number("a root", members - 1));
     c.send = number("an address");
     c.receive = number("an address");
+    if (c.collective == Collective::kNeighborhood) return neighborhood(c, members);
     for (std::uint64_t n = number("a number of sizes", members); n > 0; --n)
       c.bytes.push_back(number("bytes", kMaxBytes));
     if (c.bytes.size() != sizes(c.collective, members))
       fail(fmt::format("{} sizes", sizes(c.collective, members)));
   }
+  void neighborhood(Call& c, std::size_t members) {
+    const auto member = [&] { return static_cast<std::uint32_t>(number("a member", members - 1)); };
+    const std::uint64_t to = number("a number of edges", kMaxEdges);
+    for (std::uint64_t n = to; n > 0; --n) c.bytes.push_back(number("bytes", kMaxBytes));
+    for (std::uint64_t n = to; n > 0; --n) c.to.push_back(member());
+    for (std::uint64_t n = number("a number of edges", kMaxEdges); n > 0; --n) c.from.push_back(member());
+  }
   static std::size_t sizes(Collective c, std::size_t members) {
     if (c == Collective::kBarrier) return 0;
-    const bool each = c == Collective::kAllGather || c == Collective::kAllToAll || c == Collective::kScatter;
+    const bool each = c == Collective::kAllGather || c == Collective::kAllToAll ||
+                      c == Collective::kScatter || c == Collective::kReduceScatter;
     return each ? members : 1;
   }
 

@@ -18,27 +18,39 @@ struct Communicator {
 
 enum class Collective : std::uint8_t {
   kBarrier,
-  kBroadcast,  // bytes[0]
-  kReduce,     // bytes[0]: what each process gives
-  kAllReduce,  // likewise
-  kAllGather,  // bytes[i]: block of member i
-  kAllToAll,   // bytes[i]: from this process to member i
-  kGather,     // bytes[0]: this process's block
-  kScatter,    // bytes[i]: to member i; at the root alone
+  kBroadcast,      // bytes[0]
+  kReduce,         // bytes[0]: what each process gives
+  kAllReduce,      // likewise
+  kAllGather,      // bytes[i]: block of member i
+  kAllToAll,       // bytes[i]: from this process to member i
+  kGather,         // bytes[0]: this process's block
+  kScatter,        // bytes[i]: to member i; at the root alone
+  kReduceScatter,  // bytes[i]: block of member i
+  kScan,           // bytes[0]: what each process gives
+  kExclusiveScan,  // likewise
+  kNeighborhood,   // bytes[i]: to member to[i]
 };
 
 struct Call {
-  enum class Kind : std::uint8_t { kSend, kReceive, kComplete, kCollective } kind = Kind::kSend;
+  enum class Kind : std::uint8_t {
+    kSend,
+    kReceive,
+    kComplete,
+    kCollective,
+    kBeginCollective
+  } kind = Kind::kSend;
   Collective collective = Collective::kBarrier;
   bool within = false;             // of a call of MPI of which an entry came before
   std::uint64_t position = 0;      // commands of the process's CUDA trace before it
-  std::uint64_t request = 0;       // kSend, kReceive begin it; kComplete ends it
+  std::uint64_t request = 0;       // kSend, kReceive, kBeginCollective begin it; kComplete ends it
   std::uint32_t communicator = 0;  // index
   std::uint16_t peer = 0;          // kSend: to; kComplete of a receive: from. A process
   std::int64_t tag = 0;            // kSend; kComplete of a receive
   std::uint32_t root = 0;          // kCollective: its rank in the communicator
   Address send = 0, receive = 0;
   std::vector<std::uint64_t> bytes;  // kSend: of the data; kCollective: as Collective says
+  std::vector<std::uint32_t> to,
+      from;  // kNeighborhood: members, one more than once where it has several edges
 };
 
 struct Recording {
@@ -52,9 +64,13 @@ struct Recording {
 /// Each line is a letter and numbers, in the order of Call's members:
 ///   lockstep-mpi 1 RANK SIZE
 ///   C NUMBER ID MEMBERS MEMBER...
-///   S POSITION WITHIN REQUEST COMMUNICATOR PEER TAG BYTES ADDRESS     R POSITION WITHIN REQUEST COMMUNICATOR
-///   ADDRESS W POSITION WITHIN REQUEST [PEER TAG] K POSITION NAME COMMUNICATOR ROOT SEND RECEIVE COUNT
-///   BYTES... N FUNCTION, E POSITION at the end, X CODE for MPI_Abort
+///   S POSITION WITHIN REQUEST COMMUNICATOR PEER TAG BYTES ADDRESS
+///   R POSITION WITHIN REQUEST COMMUNICATOR ADDRESS
+///   W POSITION WITHIN REQUEST [PEER TAG]
+///   K POSITION NAME COMMUNICATOR ROOT SEND RECEIVE COUNT BYTES... [TO... COUNT FROM...]
+///   I POSITION REQUEST, then as K
+///   N FUNCTION, E POSITION at the end, X CODE for MPI_Abort
+/// Receives match messages in the order of their requests' numbers.
 /// Throws InputError with file and line.
 [[nodiscard]] Recording read_recording(const std::string& path);
 

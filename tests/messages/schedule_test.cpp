@@ -67,6 +67,51 @@ TEST_CASE("A receive that got nothing takes nothing, a message that is not recei
   CHECK(all[0][0].task.kind == Task::kMessage);
 }
 
+TEST_CASE("A receive of a message that a probe has matched has the probe's place among the receives") {
+  Calls calls(2);
+  for (int i = 0; i < 2; ++i) calls.send(0, 1, 8, 5);
+  calls.line(1, "R 0 0 1 0 0").line(1, "W 0 1 1 0 5");  // request 0 is that of the probe
+  calls.line(1, "R 0 0 0 0 0").line(1, "W 0 1 0 0 5");
+  CHECK(arrivals(tasks(calls)[1]) == std::vector<std::uint64_t>{1, 0});
+}
+
+TEST_CASE("A collective call with a request begins when it is made, and goes on when it is completed") {
+  // Process 0 is the root of a binomial tree of four: to 2 and 1; 2 to 3.
+  Calls calls(4);
+  for (unsigned p = 0; p < 4; ++p)
+    calls.line(p, "I 0 0 MPI_Bcast 0 0 0 0 1 8").line(p, "K 0 MPI_Barrier 0 0 0 0 0").line(p, "W 0 0 0");
+  const auto all = tasks(calls);
+  const auto kinds = [&](unsigned process) {
+    std::string text;
+    for (const auto& placed : all[process]) {
+      text += placed.task.within ? '+' : '|';
+      text += placed.task.kind == Task::kMessage   ? 'm'
+              : placed.task.kind == Task::kArrived ? 'a'
+              : placed.task.kind == Task::kSent    ? 's'
+                                                   : 'e';
+      if (placed.task.kind == Task::kMessage) text += std::to_string(placed.task.peer);
+    }
+    return text;
+  };
+  // The barrier's two steps stand between: accept, send, arrived, each with the process behind.
+  CHECK(kinds(0) == "|m2+m1|e+m1+a+e+m2+a|s");
+  CHECK(kinds(2) == "|e|e+m3+a+e+m0+a|a+m3");
+  CHECK(kinds(3) == "|e|e+m0+a+e+m1+a|a");
+}
+
+TEST_CASE("Neighbours exchange as many messages as there are edges between them") {
+  // A ring of two: both neighbours of a process are the other one.
+  Calls calls(2);
+  for (unsigned p = 0; p < 2; ++p) {
+    const std::string other = std::to_string(1 - p);
+    calls.line(
+        p, "K 0 MPI_Neighbor_alltoall 0 0 0 0 2 8 16 " + other + " " + other + " 2 " + other + " " + other);
+  }
+  const auto all = tasks(calls);
+  CHECK(arrivals(all[0]) == std::vector<std::uint64_t>{0, 1});
+  CHECK(all[0][3].task.bytes == 16);
+}
+
 TEST_CASE("Recordings that do not fit together are refused") {
   Calls calls(2);
   calls.receive(1, 0, 3);
@@ -101,6 +146,12 @@ TEST_CASE("A broken recording is refused with its line") {
       {head + "K 0 MPI_Foo 0 0 0 0 0\n", "a collective call's name"},
       {head + "C 2 0 1 0\n", "expected communicator 1"},
       {head + "E 0\nE 0\n", ":4: "},
+      {head + "I 0 0 MPI_Foo 0 0 0 0 0\n", "a collective call's name"},
+      {head + "I 0 0 MPI_Barrier 0 0 0 0 0\nI 0 0 MPI_Barrier 0 0 0 0 0\n", ":4: "},
+      {head + "K 0 MPI_Scan 0 0 0 0 2 8 8\n", "expected 1 sizes"},
+      {head + "K 0 MPI_Reduce_scatter 0 0 0 0 1 8\n", "expected 2 sizes"},
+      {head + "K 0 MPI_Neighbor_alltoall 0 0 0 0 1 8 2 0\n", "expected a member, a number up to 1"},
+      {head + "K 0 MPI_Neighbor_alltoall 0 0 0 0 1 8 1 1\n", "expected a member"},
       {head + "Q\n", "expected one of"}};
   for (const auto& [text, expected] : broken) CHECK_THROWS_WITH(reading(text), Contains(expected));
 }

@@ -108,17 +108,52 @@ TEST_CASE("Collective calls take as many steps as their algorithms have") {
   CHECK(steps(8, "MPI_Alltoall", each(8)) == Approx(7).margin(0.1));
   CHECK(steps(8, "MPI_Gather", {kSmall}) == Approx(1).margin(0.05));
   CHECK(steps(8, "MPI_Scatter", each(8)) == Approx(1).margin(0.05));
+  CHECK(steps(8, "MPI_Reduce_scatter", each(8)) == Approx(7).margin(0.1));
+  CHECK(steps(8, "MPI_Scan", {kSmall}) == Approx(3).margin(0.05));
+  CHECK(steps(5, "MPI_Scan", {kSmall}) == Approx(3).margin(0.05));
+  CHECK(steps(8, "MPI_Exscan", {kSmall}) == Approx(3).margin(0.05));
   CHECK(steps(1 + 1, "MPI_Bcast", {kLarge}) == Approx(4).margin(0.05));  // and its acknowledgement
+}
+
+TEST_CASE("Neighbours exchange at once, whatever their number") {
+  Calls calls(8);
+  for (unsigned p = 0; p < 8; ++p) {
+    std::string others;
+    for (unsigned by : {1u, 2u, 6u, 7u}) others += " " + std::to_string((p + by) % 8);
+    calls.line(p, "K 0 MPI_Neighbor_alltoall 0 0 0 0 4 8 8 8 8" + others + " 4" + others);
+  }
+  CHECK(ways(calls) == Approx(1).margin(0.05));
+}
+
+TEST_CASE(
+    "Of a collective call with a request, the first step goes on while the process does something else") {
+  const auto both = [](const std::string& name, const std::string& sizes) {
+    Calls calls(4);
+    for (unsigned p = 0; p < 4; ++p)
+      calls.line(p, "I 0 9 " + name + " 0 0 0 0 " + sizes).line(p, "K 0 MPI_Barrier 0 0 0 0 0");
+    for (unsigned p = 0; p < 4; ++p) calls.line(p, "W 0 0 9");
+    return ways(calls);
+  };
+  // A barrier of two steps, and one of the other's two, or six, is over by then.
+  CHECK(both("MPI_Barrier", "0") == Approx(2 + 1).margin(0.05));
+  CHECK(both("MPI_Allreduce", "1 8") == Approx(2 + 1).margin(0.05));
+  CHECK(both("MPI_Allreduce", "1 4096") == Approx(2 + 5).margin(0.1));
+  CHECK(both("MPI_Neighbor_alltoall", "0 0") == Approx(2).margin(0.05));
 }
 
 TEST_CASE("A ring moves 2 (P - 1) / P of the data over each wire") {
   const auto time = [](std::uint64_t bytes) {
     return time_of(Calls(4).collective("MPI_Allreduce", 0, {bytes}).run(nodes(4, "inter_kernel")));
   };
+  const auto scattered = [](std::uint64_t bytes) {
+    const std::vector<std::uint64_t> blocks(4, bytes / 4);
+    return time_of(Calls(4).collective("MPI_Reduce_scatter", 0, blocks).run(nodes(4, "inter_kernel")));
+  };
   const double wire = 1.5 * (1 << 20) / (12.5 * 4096 / (4096 + 46));
   // Three times, the parts that have come are combined: three operands at 90 GB/s.
   const double combine = 3 * 3 * 0.25 * (1 << 20) / 90;
   CHECK(time(2 << 20) - time(1 << 20) == Approx(wire + combine).epsilon(0.05));
+  CHECK(scattered(2 << 20) - scattered(1 << 20) == Approx(wire / 2 + combine).epsilon(0.05));
 }
 
 TEST_CASE("The same bytes with any number of threads and any window") {

@@ -1,106 +1,110 @@
-// MPI's collective calls: each goes to the program's own MPI, and into the log.
-#include <vector>
+// MPI's collective calls that block: each goes into the log, and to the program's own MPI.
+#include "messages/pmpi/collective_calls.hpp"
 
-#include "messages/pmpi/log.hpp"
-
-namespace {
-
-using lockstep_pmpi::bytes_of;
-using lockstep_pmpi::Log;
-
-int size_of(MPI_Comm c) {
-  int size = 0;
-  PMPI_Comm_size(c, &size);
-  return size;
-}
-
-bool is_root(MPI_Comm c, int root) {
-  int rank = 0;
-  PMPI_Comm_rank(c, &rank);
-  return rank == root;
-}
-
-std::vector<std::uint64_t> all_bytes(MPI_Comm c, const int* counts, MPI_Datatype type) {
-  std::vector<std::uint64_t> bytes;
-  for (int i = 0; i < size_of(c); ++i) bytes.push_back(bytes_of(counts[i], type));
-  return bytes;
-}
-
-/// A process's block, whichever of its two buffers it is said for.
-std::uint64_t block(const void* send, int sn, MPI_Datatype st, int rn, MPI_Datatype rt) {
-  return send == MPI_IN_PLACE ? bytes_of(rn, rt) : bytes_of(sn, st);
-}
-
-}  // namespace
+using namespace lockstep_pmpi;
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 int MPI_Barrier(MPI_Comm c) {
-  Log::instance().collective("MPI_Barrier", c, 0, nullptr, nullptr, {});
+  Log::instance().collective(barrier(c));
   return PMPI_Barrier(c);
 }
 int MPI_Bcast(void* b, int n, MPI_Datatype t, int root, MPI_Comm c) {
-  Log::instance().collective("MPI_Bcast", c, root, b, b, {bytes_of(n, t)});
+  Log::instance().collective(broadcast(b, n, t, root, c));
   return PMPI_Bcast(b, n, t, root, c);
 }
 int MPI_Reduce(const void* s, void* r, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c) {
-  Log::instance().collective("MPI_Reduce", c, root, s, is_root(c, root) ? r : s, {bytes_of(n, t)});
+  Log::instance().collective(reduce(s, r, n, t, root, c));
   return PMPI_Reduce(s, r, n, t, op, root, c);
 }
 int MPI_Allreduce(const void* s, void* r, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c) {
-  Log::instance().collective("MPI_Allreduce", c, 0, s, r, {bytes_of(n, t)});
+  Log::instance().collective(all_reduce(s, r, n, t, c));
   return PMPI_Allreduce(s, r, n, t, op, c);
 }
+int MPI_Reduce_scatter(const void* s, void* r, const int* n, MPI_Datatype t, MPI_Op op, MPI_Comm c) {
+  Log::instance().collective(reduce_scatter(s, r, n, t, c));
+  return PMPI_Reduce_scatter(s, r, n, t, op, c);
+}
+int MPI_Reduce_scatter_block(const void* s, void* r, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c) {
+  Log::instance().collective(reduce_scatter(s, r, n, t, c));
+  return PMPI_Reduce_scatter_block(s, r, n, t, op, c);
+}
+int MPI_Scan(const void* s, void* r, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c) {
+  Log::instance().collective(scan(s, r, n, t, c));
+  return PMPI_Scan(s, r, n, t, op, c);
+}
+int MPI_Exscan(const void* s, void* r, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c) {
+  Log::instance().collective(exclusive_scan(s, r, n, t, c));
+  return PMPI_Exscan(s, r, n, t, op, c);
+}
 int MPI_Allgather(const void* s, int sn, MPI_Datatype st, void* r, int rn, MPI_Datatype rt, MPI_Comm c) {
-  Log::instance().collective(
-      "MPI_Allgather", c, 0, s, r,
-      std::vector<std::uint64_t>(static_cast<std::size_t>(size_of(c)), bytes_of(rn, rt)));
+  Log::instance().collective(all_gather(s, r, rn, rt, c));
   return PMPI_Allgather(s, sn, st, r, rn, rt, c);
 }
 int MPI_Allgatherv(const void* s, int sn, MPI_Datatype st, void* r, const int* rn, const int* at,
                    MPI_Datatype rt, MPI_Comm c) {
-  Log::instance().collective("MPI_Allgather", c, 0, s, r, all_bytes(c, rn, rt));
+  Log::instance().collective(all_gather(s, r, rn, rt, c));
   return PMPI_Allgatherv(s, sn, st, r, rn, at, rt, c);
 }
 int MPI_Alltoall(const void* s, int sn, MPI_Datatype st, void* r, int rn, MPI_Datatype rt, MPI_Comm c) {
-  Log::instance().collective(
-      "MPI_Alltoall", c, 0, s, r,
-      std::vector<std::uint64_t>(static_cast<std::size_t>(size_of(c)), block(s, sn, st, rn, rt)));
+  Log::instance().collective(all_to_all(s, sn, st, r, rn, rt, c));
   return PMPI_Alltoall(s, sn, st, r, rn, rt, c);
 }
 int MPI_Alltoallv(const void* s, const int* sn, const int* sat, MPI_Datatype st, void* r, const int* rn,
                   const int* rat, MPI_Datatype rt, MPI_Comm c) {
-  Log::instance().collective("MPI_Alltoall", c, 0, s, r,
-                             s == MPI_IN_PLACE ? all_bytes(c, rn, rt) : all_bytes(c, sn, st));
+  Log::instance().collective(all_to_all(s, sn, st, r, rn, rt, c));
   return PMPI_Alltoallv(s, sn, sat, st, r, rn, rat, rt, c);
+}
+int MPI_Alltoallw(const void* s, const int* sn, const int* sat, const MPI_Datatype* st, void* r,
+                  const int* rn, const int* rat, const MPI_Datatype* rt, MPI_Comm c) {
+  Log::instance().collective(all_to_all(s, sn, st, r, rn, rt, c));
+  return PMPI_Alltoallw(s, sn, sat, st, r, rn, rat, rt, c);
 }
 int MPI_Gather(const void* s, int sn, MPI_Datatype st, void* r, int rn, MPI_Datatype rt, int root,
                MPI_Comm c) {
-  Log::instance().collective("MPI_Gather", c, root, s, is_root(c, root) ? r : s, {block(s, sn, st, rn, rt)});
+  Log::instance().collective(gather(s, sn, st, r, rn, rt, root, c));
   return PMPI_Gather(s, sn, st, r, rn, rt, root, c);
 }
 int MPI_Gatherv(const void* s, int sn, MPI_Datatype st, void* r, const int* rn, const int* at,
                 MPI_Datatype rt, int root, MPI_Comm c) {
-  Log::instance().collective("MPI_Gather", c, root, s, is_root(c, root) ? r : s,
-                             {s == MPI_IN_PLACE ? 0 : bytes_of(sn, st)});
+  Log::instance().collective(gather(s, sn, st, r, root, c));
   return PMPI_Gatherv(s, sn, st, r, rn, at, rt, root, c);
 }
 int MPI_Scatter(const void* s, int sn, MPI_Datatype st, void* r, int rn, MPI_Datatype rt, int root,
                 MPI_Comm c) {
-  const bool mine = is_root(c, root);
-  Log::instance().collective(
-      "MPI_Scatter", c, root, mine ? s : r, r,
-      std::vector<std::uint64_t>(static_cast<std::size_t>(size_of(c)), mine ? bytes_of(sn, st) : 0));
+  Log::instance().collective(scatter(s, sn, st, r, root, c));
   return PMPI_Scatter(s, sn, st, r, rn, rt, root, c);
 }
 int MPI_Scatterv(const void* s, const int* sn, const int* at, MPI_Datatype st, void* r, int rn,
                  MPI_Datatype rt, int root, MPI_Comm c) {
-  const bool mine = is_root(c, root);
-  Log::instance().collective(
-      "MPI_Scatter", c, root, mine ? s : r, r,
-      mine ? all_bytes(c, sn, st) : std::vector<std::uint64_t>(static_cast<std::size_t>(size_of(c)), 0));
+  Log::instance().collective(scatter(s, sn, st, r, root, c));
   return PMPI_Scatterv(s, sn, at, st, r, rn, rt, root, c);
+}
+int MPI_Neighbor_allgather(const void* s, int sn, MPI_Datatype st, void* r, int rn, MPI_Datatype rt,
+                           MPI_Comm c) {
+  Log::instance().collective(neighbors(s, sn, st, r, c));
+  return PMPI_Neighbor_allgather(s, sn, st, r, rn, rt, c);
+}
+int MPI_Neighbor_allgatherv(const void* s, int sn, MPI_Datatype st, void* r, const int* rn, const int* at,
+                            MPI_Datatype rt, MPI_Comm c) {
+  Log::instance().collective(neighbors(s, sn, st, r, c));
+  return PMPI_Neighbor_allgatherv(s, sn, st, r, rn, at, rt, c);
+}
+int MPI_Neighbor_alltoall(const void* s, int sn, MPI_Datatype st, void* r, int rn, MPI_Datatype rt,
+                          MPI_Comm c) {
+  Log::instance().collective(neighbors(s, sn, st, r, c));
+  return PMPI_Neighbor_alltoall(s, sn, st, r, rn, rt, c);
+}
+int MPI_Neighbor_alltoallv(const void* s, const int* sn, const int* sat, MPI_Datatype st, void* r,
+                           const int* rn, const int* rat, MPI_Datatype rt, MPI_Comm c) {
+  Log::instance().collective(neighbors(s, sn, st, r, c));
+  return PMPI_Neighbor_alltoallv(s, sn, sat, st, r, rn, rat, rt, c);
+}
+int MPI_Neighbor_alltoallw(const void* s, const int* sn, const MPI_Aint* sat, const MPI_Datatype* st, void* r,
+                           const int* rn, const MPI_Aint* rat, const MPI_Datatype* rt, MPI_Comm c) {
+  Log::instance().collective(neighbors(s, sn, st, r, c));
+  return PMPI_Neighbor_alltoallw(s, sn, sat, st, r, rn, rat, rt, c);
 }
 }
 #pragma GCC visibility pop

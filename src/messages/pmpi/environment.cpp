@@ -59,6 +59,22 @@ int MPI_Comm_create_group(MPI_Comm c, MPI_Group g, int tag, MPI_Comm* m) {
 int MPI_Cart_create(MPI_Comm c, int n, const int* dims, const int* periods, int reorder, MPI_Comm* m) {
   return made(PMPI_Cart_create(c, n, dims, periods, reorder, m), m);
 }
+int MPI_Graph_create(MPI_Comm c, int n, const int* index, const int* edges, int reorder, MPI_Comm* m) {
+  return made(PMPI_Graph_create(c, n, index, edges, reorder, m), m);
+}
+int MPI_Dist_graph_create(MPI_Comm c, int n, const int* from, const int* degrees, const int* to,
+                          const int* weights, MPI_Info i, int reorder, MPI_Comm* m) {
+  return made(PMPI_Dist_graph_create(c, n, from, degrees, to, weights, i, reorder, m), m);
+}
+int MPI_Dist_graph_create_adjacent(MPI_Comm c, int in, const int* from, const int* from_weights, int out,
+                                   const int* to, const int* to_weights, MPI_Info i, int reorder,
+                                   MPI_Comm* m) {
+  return made(PMPI_Dist_graph_create_adjacent(c, in, from, from_weights, out, to, to_weights, i, reorder, m),
+              m);
+}
+int MPI_Intercomm_merge(MPI_Comm c, int high, MPI_Comm* m) {
+  return made(PMPI_Intercomm_merge(c, high, m), m);
+}
 int MPI_Cart_sub(MPI_Comm c, const int* remain, MPI_Comm* m) { return made(PMPI_Cart_sub(c, remain, m), m); }
 int MPI_Comm_free(MPI_Comm* c) {
   Log::instance().forget(*c);

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <string_view>
 
 namespace lockstep_pmpi {
 namespace {
@@ -175,16 +176,79 @@ void Log::drop(MPI_Request request) {
   if (found->second.empty()) requests_.erase(found);
 }
 
-void Log::collective(const char* name, MPI_Comm c, int root, const void* send, const void* receive,
-                     const std::vector<std::uint64_t>& bytes) {
+void Log::freed(MPI_Request request) {
   const std::scoped_lock lock(mutex_);
-  const Communicator* const found = find(c, name);
-  if (found == nullptr) return;
-  std::string line = "K" + text(position()) + " " + name + text(found->number) +
-                     text(static_cast<std::uint64_t>(root)) + text(send == MPI_IN_PLACE ? receive : send) +
-                     text(receive) + text(bytes.size());
-  for (const std::uint64_t b : bytes) line += text(b);
-  write(line);
+  drop(request);
+  persistent_.erase(request);
+}
+
+void Log::keep(MPI_Request request, const Persistent& what) {
+  const std::scoped_lock lock(mutex_);
+  persistent_[request] = what;
+}
+
+bool Log::started(MPI_Request before, MPI_Request now, bool within) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = persistent_.find(before);
+  if (found == persistent_.end()) return false;
+  const Persistent what = found->second;
+  if (now != before) {
+    persistent_.erase(found);
+    persistent_[now] = what;
+  }
+  const std::uint64_t first = next_request_;
+  if (what.sends) {
+    send(what.communicator, "MPI_Start", what.to, what.tag, what.bytes, what.data, now, within);
+  } else {
+    receive(what.communicator, "MPI_Start", what.data, now, within);
+  }
+  return next_request_ != first;
+}
+
+void Log::matched(MPI_Comm c, const char* function, MPI_Message message) {
+  const std::scoped_lock lock(mutex_);
+  if (message == MPI_MESSAGE_NO_PROC || message == MPI_MESSAGE_NULL) return;
+  const Communicator* const found = find(c, function);
+  if (found != nullptr) matched_[message] = {*found, next_request_++};
+}
+
+void Log::receive_matched(MPI_Message message, void* data, MPI_Request request) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = matched_.find(message);
+  if (found == matched_.end()) return;
+  const auto& [communicator, number] = found->second;
+  write("R" + text(position()) + text(false) + text(number) + text(communicator.number) + text(data));
+  requests_[request].push_back({number, true, communicator.members});
+  matched_.erase(found);
+}
+
+std::string Log::described(const CollectiveCall& call) {
+  const Communicator* const found = find(call.communicator, call.name);
+  if (found == nullptr) return {};
+  std::string line = " " + std::string(call.name) + text(found->number) +
+                     text(static_cast<std::uint64_t>(call.root)) +
+                     text(call.send == MPI_IN_PLACE ? call.receive : call.send) + text(call.receive) +
+                     text(call.bytes.size());
+  for (const std::uint64_t b : call.bytes) line += text(b);
+  if (call.name != std::string_view(kNeighborhood)) return line;
+  for (const int member : call.to) line += text(static_cast<std::uint64_t>(member));
+  line += text(call.from.size());
+  for (const int member : call.from) line += text(static_cast<std::uint64_t>(member));
+  return line;
+}
+
+void Log::collective(const CollectiveCall& call) {
+  const std::scoped_lock lock(mutex_);
+  const std::string line = described(call);
+  if (!line.empty()) write("K" + text(position()) + line);
+}
+
+void Log::collective(const CollectiveCall& call, MPI_Request request) {
+  const std::scoped_lock lock(mutex_);
+  const std::string line = described(call);
+  if (line.empty()) return;
+  write("I" + text(position()) + text(next_request_) + line);
+  requests_[request].push_back({next_request_++, false, {}});
 }
 
 }  // namespace lockstep_pmpi

@@ -22,6 +22,28 @@ struct Communicator {
   std::vector<int> members;  // ranks in MPI_COMM_WORLD
 };
 
+/// A request that is made once and started again and again.
+struct Persistent {
+  bool sends = false;
+  MPI_Comm communicator = MPI_COMM_NULL;
+  int to = 0, tag = 0;      // of one that sends
+  std::uint64_t bytes = 0;  // likewise
+  void* data = nullptr;
+};
+
+/// The name of all neighbourhood collectives in the log.
+inline constexpr const char* kNeighborhood = "MPI_Neighbor_alltoall";
+
+/// What a collective call says of itself: recording.hpp.
+struct CollectiveCall {
+  const char* name = "";
+  MPI_Comm communicator = MPI_COMM_NULL;
+  int root = 0;
+  const void *send = nullptr, *receive = nullptr;
+  std::vector<std::uint64_t> bytes{};
+  std::vector<int> to{}, from{};  // of a neighbourhood: ranks
+};
+
 /// One for the process. Where the environment names no file, nothing is written.
 class Log {
  public:
@@ -46,12 +68,20 @@ class Log {
   void receive(MPI_Comm c, const char* function, void* data, MPI_Request request, bool within);
   /// A request, by the handle that it had, is complete. True: a line was written.
   bool complete(MPI_Request request, const MPI_Status& status, bool within);
-  /// Nothing will complete it.
-  void drop(MPI_Request request);
+  /// The program has freed it: nothing will complete it.
+  void freed(MPI_Request request);
 
-  /// A collective call: `bytes` as recording.hpp says for each.
-  void collective(const char* name, MPI_Comm c, int root, const void* send, const void* receive,
-                  const std::vector<std::uint64_t>& bytes);
+  // Persistent requests: made, and started, by which MPI may change the handle. True: a line was written.
+  void keep(MPI_Request request, const Persistent& what);
+  bool started(MPI_Request before, MPI_Request now, bool within);
+  // A message that a probe has matched, and the receive of it. The receive's place among the others, and its
+  // request's number, is that of the probe.
+  void matched(MPI_Comm c, const char* function, MPI_Message message);
+  void receive_matched(MPI_Message message, void* data, MPI_Request request);
+
+  /// Blocking, or with a request that completes it.
+  void collective(const CollectiveCall& call);
+  void collective(const CollectiveCall& call, MPI_Request request);
 
  private:
   struct Request {
@@ -60,6 +90,9 @@ class Log {
     std::vector<int> members;  // of the communicator
   };
   void write(const std::string& line);
+  void drop(MPI_Request request);
+  /// Nothing: a communicator that is not simulated.
+  [[nodiscard]] std::string described(const CollectiveCall& call);
   void add_with(MPI_Comm made, std::uint64_t id);
 
   std::recursive_mutex mutex_;
@@ -67,6 +100,12 @@ class Log {
   std::map<MPI_Comm, Communicator> communicators_;
   // By handle: MPI may use one handle for several requests that are complete at once.
   std::map<MPI_Request, std::deque<Request>> requests_;
+  std::map<MPI_Request, Persistent> persistent_;
+  struct Matched {
+    Communicator communicator;
+    std::uint64_t request = 0;
+  };
+  std::map<MPI_Message, Matched> matched_;
   std::uint64_t next_request_ = 0, next_communicator_ = 0, made_ = 0;
   std::set<std::string> noted_;
 };

@@ -205,7 +205,7 @@ int MPI_Testsome(int n, MPI_Request* r, int* count, int* indices, MPI_Status* st
   return result;
 }
 int MPI_Request_free(MPI_Request* r) {
-  Log::instance().drop(*r);
+  Log::instance().freed(*r);
   return PMPI_Request_free(r);
 }
 }

@@ -1,0 +1,43 @@
+// The calls of a process of an MPI program as what its host does about single messages.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "messages/algorithms.hpp"
+#include "messages/recording.hpp"
+
+namespace lockstep::messages {
+
+/// What tells the messages from one process to another apart: communicator, call of a collective there (-1:
+/// point to point), tag or step.
+using Key = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;
+
+struct Step {
+  enum class What : std::uint8_t {
+    kSend,
+    kAccept,
+    kSent,     // waits for what `begun` has sent
+    kArrived,  // waits for what `begun` accepts
+    kCombine,
+    kEnter,  // a call, no more
+  } what = What::kSend;
+  std::uint64_t position = 0;
+  bool within = false;
+  std::uint16_t peer = 0;
+  Key key{};                           // kSend, kAccept
+  std::uint64_t order = 0;             // kAccept: among those with its key, which match in this order
+  std::uint64_t bytes = 0;             // kSend, kCombine
+  Address address = 0;                 // kSend, kAccept
+  std::size_t begun = 0;               // kSent, kArrived: index of the step
+  std::optional<std::size_t> match{};  // kSend, kAccept: index of the other process's step
+  std::uint64_t number = 0;            // kSend: among all to that process
+};
+
+/// In the order of the calls. Of a collective call with a request, what comes before its first wait is done
+/// when it is made, and the rest by the call that completes it. Throws UserError.
+[[nodiscard]] std::vector<Step> steps_of(const Recording& recording, AllReduce all_reduce);
+
+}  // namespace lockstep::messages
