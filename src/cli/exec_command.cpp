@@ -202,7 +202,6 @@ ChildResult execute(const RunArguments& arguments, Start start, const std::strin
   const auto poll = [&] { progress.update(child.execution()); };
   ChildResult result = arguments.quiet ? child.wait() : child.wait(poll);
   progress.finish();
-  tell_signal(result, start.command.front());
   if (interrupted()) result.code = kInterrupted;
   return result;
 }
@@ -261,7 +260,9 @@ int execute_and_simulate(RunArguments& arguments, Start start, const std::string
         "lockstep: {}: simulated after the program's end; its events and clocks count executed "
         "instructions\n",
         reason);
+  const std::string program = start.command.front();
   const ChildResult child = execute(arguments, std::move(start), folder);
+  tell_signal(child, program);
   return functional ? child.code : simulate_rest(arguments, child, argc, argv);
 }
 
@@ -404,7 +405,10 @@ int run_record(int argc, char** argv) {
         parse_number("--max-instructions", (*values)["max-instructions"].as<std::string>(), 1,
                      std::numeric_limits<std::uint64_t>::max());
   const std::string trace = start.trace;
-  const int code = execute(arguments, std::move(start), folder.path()).code;
+  const std::string program = start.command.front();
+  const ChildResult child = execute(arguments, std::move(start), folder.path());
+  tell_signal(child, program);
+  const int code = child.code;
   if (code == kDone && !register_names.empty())
     check_register_names(*trace::open_trace(trace), register_names);
   return code;

@@ -13,7 +13,7 @@ namespace lockstep::cli {
 namespace {
 
 std::atomic<int> seen{0};  // the first signal
-std::atomic<bool> checkpoints{false};
+std::atomic<bool> checkpoints{false}, announces{true};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
               "the handler may only touch lock-free atomics");
 
@@ -28,6 +28,10 @@ extern "C" void on_interrupt(int number) {
   signal(SIGTERM, SIG_DFL);
   int none = 0;
   if (!seen.compare_exchange_strong(none, number)) return;
+  if (!announces.load(std::memory_order_relaxed)) {
+    errno = error;
+    return;
+  }
   if (number != SIGINT && checkpoints.load(std::memory_order_relaxed)) {
     say("\nlockstep: stopping after the running kernel, with a checkpoint; once more kills\n");
   } else {
@@ -52,6 +56,8 @@ void catch_interrupts() {
 }
 
 void let_signals_ask_for_checkpoints() { checkpoints = true; }
+
+void announce_interrupts(bool announced) { announces = announced; }
 
 bool interrupted() {
   const int number = seen.load(std::memory_order_relaxed);

@@ -11,6 +11,10 @@ void catch_interrupts();
 /// Before catch_interrupts(): all but SIGINT (Ctrl-C) ask for a checkpoint, not for the end.
 void let_signals_ask_for_checkpoints();
 
+/// False: a signal ends the run without a line of its own, as there are no results to keep, or another
+/// process keeps them.
+void announce_interrupts(bool announced);
+
 /// Has a signal arrived that ends the run?
 [[nodiscard]] bool interrupted();
 /// Has a signal arrived that asks for a checkpoint?

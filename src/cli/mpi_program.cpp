@@ -198,6 +198,7 @@ int simulate_all(RunArguments& arguments, const SharedFolder& shared, const MpiO
     if (!arguments.quiet) print_notes(joined);
   }
   shared.remove();
+  announce_interrupts(true);
   return simulate_trace(arguments, argc, argv);
 }
 
@@ -272,12 +273,14 @@ int run_mpi_program(RunArguments& arguments, Start start, const MpiJob& job, con
   start.max_instructions = arguments.max_instructions;
   start.threads = arguments.options.threads;
   arguments.quiet |= job.rank != 0;
+  announce_interrupts(false);  // mpirun sends signals to all when one has failed
   const ChildResult child = execute(arguments, std::move(start), folder.path());
   shared.leave(child.code);
   if (child.code != 0) {
     if (!interrupted() && !shared.has_aborted())
-      print_err("lockstep: error: process {} of {} ended with exit code {}: nothing is simulated\n", job.rank,
-                program, child.code);
+      print_err("lockstep: error: process {} of {} {}: nothing is simulated\n", job.rank, program,
+                child.signal != 0 ? fmt::format("was ended by signal {}", strsignal(child.signal))
+                                  : fmt::format("ended with exit code {}", child.code));
     if (job.rank == 0) shared.remove();
     return child.code;
   }

@@ -57,7 +57,10 @@ int as_rank(const std::function<int(ranks::Group*)>& command) {
   if (!group) return command(nullptr);
   group->set_interrupted([] { return interrupted(); });
   try {
-    if (group->rank() != 0) be_silent();
+    if (group->rank() != 0) {
+      be_silent();
+      announce_interrupts(false);
+    }
     const auto code = static_cast<std::uint64_t>(command(group.get()));
     const ranks::Gathered gathered = group->exchange({ranks::Topic::kEnd, 0, code});
     return static_cast<int>(gathered.notices[0].flags);
