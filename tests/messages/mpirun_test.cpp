@@ -46,8 +46,7 @@ class MpiRuns {
   /// Exit code of `processes` of the program.
   [[nodiscard]] int exec(int processes, const std::string& program, const std::string& options = "",
                          const std::string& system = "") const {
-    return call(std::string("timeout 120 ") + kMpiexec +
-                " --allow-run-as-root --oversubscribe --bind-to none -n " + std::to_string(processes) + " " +
+    return call(std::string("timeout 120 ") + kMpiexec + " -n " + std::to_string(processes) + " " +
                 LOCKSTEP_BINARY + " exec -c " + (system.empty() ? path("nodes.ini") : system) + " -t 1 " +
                 options + " -- " + kProgram + " " + program);
   }
@@ -148,10 +147,8 @@ TEST_CASE("mpirun exec: a folder that only one process sees is an error that say
   if (is_left_out()) return;
   const MpiRuns runs;
   const std::string folders = "--ranks-folder " + runs.path("of") + "$OMPI_COMM_WORLD_RANK";
-  CHECK(runs.call(std::string("timeout 120 ") + kMpiexec +
-                  " --allow-run-as-root --oversubscribe --bind-to none -n 2 sh -c '" + LOCKSTEP_BINARY +
-                  " exec -c " + runs.path("nodes.ini") + " -t 1 " + folders + " -- " + kProgram +
-                  " calls'") == 2);
+  CHECK(runs.call(std::string("timeout 120 ") + kMpiexec + " -n 2 sh -c '" + LOCKSTEP_BINARY + " exec -c " +
+                  runs.path("nodes.ini") + " -t 1 " + folders + " -- " + kProgram + " calls'") == 2);
   CHECK_THAT(runs.errors(), Contains("has nothing of process 1; expected a folder that all processes see"));
   CHECK(count(runs.errors(), "lockstep: error") == 1);
 }

@@ -52,9 +52,7 @@ class Runs {
   [[nodiscard]] int start(int ranks, const std::string& options) const {
     return call(mpirun() + " -n " + std::to_string(ranks) + " " + lockstep(options));
   }
-  [[nodiscard]] static std::string mpirun() {
-    return std::string("timeout 120 ") + kMpiexec + " --allow-run-as-root --oversubscribe --bind-to none";
-  }
+  [[nodiscard]] static std::string mpirun() { return std::string("timeout 120 ") + kMpiexec; }
   [[nodiscard]] int call(const std::string& command) const {
     const int status = std::system((command + " 2>" + path("errors")).c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
