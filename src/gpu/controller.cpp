@@ -36,12 +36,13 @@ Controller::Controller(const RunOptions& options, const Plan& plan, System& syst
       grid_(kGrid) {
   for (std::uint16_t d = 0; d < system.devices(); ++d) {
     ledgers_.emplace_back(system.device(d), options.profile ? &profiles_ : nullptr);
-    if (core::GmmuDomain* gmmu = system.device(d).gmmu()) gmmus_.push_back(gmmu);
+    if (plan.manages) gmmus_.push_back(system.device(d).gmmu());
   }
   result_.report = std::move(report);
   residency_.resize(gmmus_.size());
   events_.resize(gmmus_.size());
-  for (std::size_t d = 0; options.timeline && d < gmmus_.size(); ++d) gmmus_[d]->record(&events_[d]);
+  for (std::size_t d = 0; options.timeline && d < gmmus_.size(); ++d)
+    if (gmmus_[d]) gmmus_[d]->record(&events_[d]);
   if (options.timeline) system.record_network();
 }
 
@@ -113,7 +114,8 @@ void Controller::keep_state(Time now) {
 }
 
 void Controller::manage() {
-  for (std::uint16_t d = 0; d < gmmus_.size(); ++d) system_->device(d).manage(plan_->managed);
+  for (std::uint16_t d = 0; d < gmmus_.size(); ++d)
+    if (gmmus_[d]) system_->device(d).manage(plan_->managed);
   system_->place(plan_->apertures);
 }
 
@@ -252,13 +254,15 @@ void Controller::sample(Time now) {
   for (KernelLedger& ledger : ledgers_) ledger.collect_copies(result_.report.unattributed);
   result_.report.intervals.push_back(take_interval(now));
   const Cycle cycle = result_.report.intervals.back().end_cycle;
-  for (std::size_t d = 0; d < gmmus_.size(); ++d) residency_[d].push_back({cycle, gmmus_[d]->frames_used()});
+  for (std::size_t d = 0; d < gmmus_.size(); ++d)
+    if (gmmus_[d]) residency_[d].push_back({cycle, gmmus_[d]->frames_used()});
 }
 
 std::uint64_t Controller::activity() const {
   std::uint64_t sum = host_->copied().size() + activity_of(result_.report.unattributed);
   for (const KernelLedger& ledger : ledgers_) sum += ledger.activity();
-  for (core::GmmuDomain* gmmu : gmmus_) sum += gmmu->activity();
+  for (core::GmmuDomain* gmmu : gmmus_)
+    if (gmmu) sum += gmmu->activity();
   if (system_->networking()) sum += system_->networking()->activity();
   return sum;
 }
@@ -274,8 +278,9 @@ void Controller::watch(Time now) {
   const std::uint64_t current = ranks_ ? ranks_->sum(activity()) : activity();
   // A copy may cross the link for long without touching anything else, a far fault may be handled for long;
   // their ends are certain.
-  const bool faults =
-      std::ranges::any_of(gmmus_, [](const core::GmmuDomain* gmmu) { return gmmu->end_is_known(); });
+  const bool here =
+      std::ranges::any_of(gmmus_, [](const core::GmmuDomain* gmmu) { return gmmu && gmmu->end_is_known(); });
+  const bool faults = ranks_ && !gmmus_.empty() ? ranks_->sum(here) > 0 : here;
   const bool estimated = sampled_ && system_->device(0).dispatcher().end_is_estimated();
   if (estimated || current != last_activity_ || host_->queue().copies_out() > 0 || faults)
     stuck_since_ = cycle;
@@ -311,8 +316,8 @@ void Controller::finish(Time now, Outcome outcome) {
   gather_ranks();
   if (sampled_) complete_samples(report);
   refresh_notes();
-  if (report.system) note_links();
   if (!gmmus_.empty()) report_managed();
+  if (report.system) note_links();
 }
 
 /// What was not timed gets its estimates, and the energy of these.
@@ -329,7 +334,7 @@ void Controller::note_links() {
   stats::SystemReport& system = *result_.report.system;
   system.links = system_->links();
   if (system_->networking()) system.network = system_->network_report(stats::run_ps(result_.report));
-  if (rank_report_) rank_report_->gather_end(*system_, result_.report, result_.dump);
+  if (rank_report_) rank_report_->gather_end(*system_, result_.report, managed_events_, result_.dump);
   for (stats::LinkResult& link : system.links) link.picojoules = model.of_link(link.bytes);
 }
 

@@ -63,9 +63,9 @@ class Controller final : public sim::Controller {
     a.members(*this, a.given(options_), a.given(plan_), a.given(system_), a.given(feeds_), a.given(engine_),
               a.given(host_), a.given(sampled_), a.given(ranks_), a.given(rank_report_), a.given(gmmus_),
               a.given(result_), profiles_, ledgers_, copies_noted_, last_end_, a.given(stopped_),
-              a.given(keeper_), a.given(resumed_), residency_, a.given(left_over_), events_, grid_,
-              stuck_since_, last_activity_, a.given(next_progress_), a.given(kernel_runs_),
-              a.given(kernel_since_), a.given(kernel_time_));
+              a.given(keeper_), a.given(resumed_), residency_, a.given(left_over_), events_,
+              a.given(managed_events_), grid_, stuck_since_, last_activity_, a.given(next_progress_),
+              a.given(kernel_runs_), a.given(kernel_since_), a.given(kernel_time_));
     resumed_ = a.reading();
   }
 
@@ -90,6 +90,7 @@ class Controller final : public sim::Controller {
   void report_progress(Time now);
   void refresh_notes();
   void report_managed();
+  void note_events(std::uint16_t device);
   void complete_samples(stats::RunReport& report);
   void note_links();
   [[nodiscard]] stats::ManagedReport managed_of(std::uint16_t device);
@@ -113,7 +114,7 @@ class Controller final : public sim::Controller {
   SampledRun* sampled_ = nullptr;
   RankedRun* ranks_ = nullptr;
   std::optional<RankReport> rank_report_;  // with ranks
-  std::vector<core::GmmuDomain*> gmmus_;   // by device; empty without managed memory
+  std::vector<core::GmmuDomain*> gmmus_;   // by device; null: in another rank; empty without managed memory
 
   RunResult result_;
   ProfileBook profiles_{result_.report.codes};
@@ -126,6 +127,7 @@ class Controller final : public sim::Controller {
   std::vector<std::vector<stats::ManagedReport::Sample>> residency_;  // by device
   std::string left_over_;
   std::vector<std::vector<uvm::Event>> events_;  // of managed memory, by device, for the timeline
+  std::vector<TimelineEvent> managed_events_;    // likewise, at the end
   Cycle grid_ = 0, stuck_since_ = 0;             // the watchdog's next check; when activity() last grew
   std::uint64_t last_activity_ = 0;
   Clock::time_point next_progress_{};

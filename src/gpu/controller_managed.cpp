@@ -9,9 +9,25 @@ void Controller::report_managed() {
   stats::RunReport& report = result_.report;
   if (!report.system) {
     report.managed = managed_of(0);
-    return;
+  } else {
+    for (std::uint16_t d = 0; d < gmmus_.size(); ++d)
+      report.system->managed.push_back(gmmus_[d] ? managed_of(d) : stats::ManagedReport{});
   }
-  for (std::uint16_t d = 0; d < gmmus_.size(); ++d) report.system->managed.push_back(managed_of(d));
+  for (std::uint16_t d = 0; d < gmmus_.size(); ++d)
+    if (gmmus_[d]) note_events(d);
+}
+
+/// For the timeline.
+void Controller::note_events(std::uint16_t device) {
+  for (const uvm::Event& e : events_[device]) {
+    TimelineEvent& event =
+        managed_events_.emplace_back(TimelineEvent{e.kind, e.start, e.end, 0, e.run.bytes(), device});
+    if (e.kind == uvm::Event::Kind::kBatch) {
+      event.bytes = e.run.pages;
+    } else {
+      event.address = plan_->managed.address({gmmus_[device]->table()[e.run.tree].id, e.run.first});
+    }
+  }
 }
 
 stats::ManagedReport Controller::managed_of(std::uint16_t device) {
@@ -37,18 +53,8 @@ stats::ManagedReport Controller::managed_of(std::uint16_t device) {
 }
 
 std::string Controller::timeline() const {
-  std::vector<TimelineEvent> events;
-  for (std::uint16_t d = 0; d < gmmus_.size(); ++d)
-    for (const uvm::Event& e : events_[d]) {
-      TimelineEvent event{e.kind, e.start, e.end, 0, e.run.bytes(), d};
-      if (e.kind == uvm::Event::Kind::kBatch) {
-        event.bytes = e.run.pages;
-      } else {
-        event.address = plan_->managed.address({gmmus_[d]->table()[e.run.tree].id, e.run.first});
-      }
-      events.push_back(event);
-    }
-  return timeline_json(result_.report, events, system_->network_timeline(), system_->link_timeline());
+  return timeline_json(result_.report, managed_events_, system_->network_timeline(),
+                       system_->link_timeline());
 }
 
 }  // namespace lockstep::gpu

@@ -36,7 +36,7 @@ Device::Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig&
                std::uint32_t peer_lanes, std::uint32_t cores)
     : config_(config),
       managed_(plan.managed),
-      fabric_(config_, first, host, false, peer_lanes, cores),
+      fabric_(config_, first, host, plan.manages, peer_lanes, cores),
       map_(config_),
       copy_slot_(static_cast<std::uint8_t>(config_.launch.max_kernels)),
       dispatcher_(config_, fabric_, kernels_),

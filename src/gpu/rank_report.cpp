@@ -1,5 +1,6 @@
 #include "gpu/rank_report.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <stdexcept>
@@ -92,7 +93,30 @@ void RankReport::take_network(Archive& theirs, Networking& networking, stats::Ne
   networking.add_logs(std::move(logs));
 }
 
-void RankReport::gather_end(System& system, stats::RunReport& report, std::string& dump) {
+/// Of the devices that are here.
+void RankReport::put_managed(Archive& mine, const System& system, std::vector<stats::ManagedReport>& managed,
+                             std::vector<TimelineEvent>& events) {
+  std::vector<std::uint16_t> here;
+  for (std::uint16_t d = 0; d < managed.size(); ++d)
+    if (system.is_here(d)) here.push_back(d);
+  mine(here);
+  for (const std::uint16_t d : here) mine(managed[d]);
+  mine(events);
+}
+
+void RankReport::take_managed(Archive& theirs, std::vector<stats::ManagedReport>& managed,
+                              std::vector<TimelineEvent>& events) {
+  std::vector<std::uint16_t> there;
+  theirs(there);
+  for (const std::uint16_t d : there) theirs(managed.at(d));
+  std::vector<TimelineEvent> more;
+  theirs(more);
+  events.insert(events.end(), more.begin(), more.end());
+  std::ranges::stable_sort(events, {}, &TimelineEvent::device);
+}
+
+void RankReport::gather_end(System& system, stats::RunReport& report, std::vector<TimelineEvent>& managed,
+                            std::string& dump) {
   Archive mine;
   std::vector<stats::LinkResult>& links = report.system->links;
   std::optional<stats::NetworkReport>& network = report.system->network;
@@ -101,6 +125,7 @@ void RankReport::gather_end(System& system, stats::RunReport& report, std::strin
   for (stats::LinkResult& link : links)
     mine(link.messages, link.bytes, link.data_bytes, link.request_stall_ps, link.reply_stall_ps);
   if (network) mine(*network, system.networking()->logs());
+  put_managed(mine, system, report.system->managed, managed);
   const std::vector<std::string> all = ranks_->gather(mine.bytes());
   for (std::size_t r = 1; r < all.size(); ++r) {
     Archive theirs{std::string_view(all[r])};
@@ -109,6 +134,7 @@ void RankReport::gather_end(System& system, stats::RunReport& report, std::strin
     if (!text.empty()) dump += "rank " + std::to_string(r) + ":\n" + text;
     take_links(theirs, system, links);
     if (network) take_network(theirs, *system.networking(), *network);
+    take_managed(theirs, report.system->managed, managed);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "gpu/feed_set.hpp"
 #include "gpu/ranked_run.hpp"
+#include "gpu/timeline.hpp"
 #include "stats/report.hpp"
 #include "util/archive.hpp"
 
@@ -24,14 +25,19 @@ class RankReport {
   /// At a cut, by all ranks: the first one's report and notes come to have what the others' have counted
   /// since the last call, whose unattributed counters are zero then.
   void gather(const System& system, FeedSet& feeds, stats::RunReport& report);
-  /// At the end: the traffic of links and what NICs, hosts and command processors have counted, with what a
-  /// timeline shows of them, and what a deadlock's dump says.
-  void gather_end(System& system, stats::RunReport& report, std::string& dump);
+  /// At the end: the traffic of links, what NICs, hosts and command processors have counted, and managed
+  /// memory, with what a timeline shows of all these, and what a deadlock's dump says.
+  void gather_end(System& system, stats::RunReport& report, std::vector<TimelineEvent>& managed,
+                  std::string& dump);
 
  private:
   [[nodiscard]] std::string news(const System& system, FeedSet& feeds, stats::RunReport& report);
   static void take_links(Archive& theirs, System& system, std::vector<stats::LinkResult>& links);
   static void take_network(Archive& theirs, Networking& networking, stats::NetworkReport& network);
+  static void put_managed(Archive& mine, const System& system, std::vector<stats::ManagedReport>& managed,
+                          std::vector<TimelineEvent>& events);
+  static void take_managed(Archive& theirs, std::vector<stats::ManagedReport>& managed,
+                           std::vector<TimelineEvent>& events);
   static void take(const std::string& news, FeedSet& feeds, std::size_t first_interval,
                    stats::RunReport& report);
 

@@ -69,8 +69,9 @@ core::DirectoryLink Sharing::link(std::uint16_t device, std::uint32_t part) cons
   return link;
 }
 
-void Sharing::attach(sim::Engine& engine) {
-  engine.place(id_, *directory_, sim::DomainKind::kOther, sim::DomainClock(base_khz_, khz(0)));
+void Sharing::attach(sim::Engine& engine, const RankMap& map, sim::Domain& elsewhere) {
+  engine.place(id_, map.is_here(kPlace) ? static_cast<sim::Domain&>(*directory_) : elsewhere,
+               sim::DomainKind::kOther, sim::DomainClock(base_khz_, khz(0)));
   engine.add(*requests_);
   engine.add(*orders_);
 }

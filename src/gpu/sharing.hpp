@@ -8,6 +8,7 @@
 
 #include "config/system_config.hpp"
 #include "core/directory_link.hpp"
+#include "gpu/rank_map.hpp"
 #include "host/directory_domain.hpp"
 #include "icnt/fabric.hpp"
 #include "sim/engine.hpp"
@@ -23,8 +24,10 @@ class Sharing {
 
   [[nodiscard]] core::DirectoryLink gmmu_link(std::uint16_t device) const { return link(device, 0); }
   [[nodiscard]] core::DirectoryLink port_link(std::uint16_t device) const { return link(device, 1); }
-  /// Places the directory and adds the networks.
-  void attach(sim::Engine& engine);
+  /// Places the directory, or `elsewhere` where another rank has it, and adds the networks.
+  void attach(sim::Engine& engine, const RankMap& map, sim::Domain& elsewhere);
+  /// The device in whose rank the directory is.
+  static constexpr std::uint16_t kPlace = 0;
   [[nodiscard]] const host::DirectoryDomain& directory() const { return *directory_; }
   template <class A>
   void persist(A& a) {

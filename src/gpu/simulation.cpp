@@ -179,12 +179,11 @@ RankMap rank_map(const RunOptions& options) {
   return {options.group->rank(), options.group->size(), options.rank_map};
 }
 
-/// What ranks share beside links and the host's commands they cannot simulate yet.
-void check_ranks(const Input& input, const RunOptions& options, const Plan& plan) {
+/// What needs the whole system in one process.
+void check_ranks(const Input& input, const RunOptions& options) {
   if (!options.group) return;
   const char* refused = nullptr;
   if (input.program) refused = "a program that runs meanwhile";
-  if (plan.manages) refused = "managed memory (expected --managed none)";
   if (options.sample) refused = "--sample";
   if (options.profile) refused = "--profile";
   if (options.work_log) refused = "--work-log";
@@ -209,7 +208,7 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
   Plan plan = plan_for(input, options, machine);
   sim::Engine engine(engine_options(options));
   const RankMap map = rank_map(options);
-  check_ranks(input, options, plan);
+  check_ranks(input, options);
   System system(engine, machine, plan, builder, options.skip, map);
   SystemWindow longest = window_limit(system);
   if (hooks.late_copies) {

@@ -48,7 +48,7 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
     host_.set_peer_copy_start(time_of_ps(config.copy_start_ps, base_khz_));
     if (plan.manages && config.devices.size() > 1) {
       sharing_ = std::make_unique<Sharing>(engine, config, numberings, base_khz_);
-      sharing_->attach(engine);
+      sharing_->attach(engine, map_, elsewhere_);
     }
   }
   for (std::uint16_t d = 0; d < config.devices.size(); ++d) {
@@ -99,6 +99,7 @@ std::vector<sim::Rank> System::places() const {
     places.resize(std::max<std::size_t>(places.size(), node_ids_[node] + count));
     std::fill_n(places.begin() + node_ids_[node], count, map_.of_node.at(node));
   }
+  if (sharing_) places.push_back(map_.of_node.at(Sharing::kPlace));  // it has claimed the last id
   return places;
 }
 

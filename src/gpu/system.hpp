@@ -24,7 +24,7 @@ namespace lockstep::gpu {
 class System {
  public:
   /// Claims ids from the engine, places all domains and adds all networks. `map`: nodes of other ranks are
-  /// not made here; no managed memory then.
+  /// not made here.
   System(sim::Engine& engine, const config::SystemConfig& config, const Plan& plan, const Builder& builder,
          bool skip, const RankMap& map = {});
   System(const System&) = delete;

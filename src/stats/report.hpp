@@ -99,6 +99,11 @@ struct ManagedReport {
   };
   std::vector<Sample> residency;      // with a time series, at its samples
   std::vector<uvm::PeerPages> peers;  // of several devices: what came from and went to each
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, allocations, footprint_bytes, device_bytes, added_fault_cycles, counters, by_allocation,
+              residency, peers);
+  }
 };
 
 /// A system of several devices.
