@@ -40,6 +40,7 @@ constexpr std::array kCommands{
     Command{"report", run_report, "a page on where a run's time goes"},
     Command{"stats", run_stats, "list and explain the statistics"},
     Command{"convert", run_convert, "write a trace in the compact format"},
+    Command{"export", run_export, "write a run's times and messages for other simulators"},
     Command{"lower", run_lower, "print the machine code that represents PTX kernels"},
     Command{"synth", run_synth, "write a synthetic trace"},
 };

@@ -17,6 +17,7 @@ namespace lockstep::cli {
 [[nodiscard]] int run_report(int argc, char** argv);
 [[nodiscard]] int run_stats(int argc, char** argv);
 [[nodiscard]] int run_convert(int argc, char** argv);
+[[nodiscard]] int run_export(int argc, char** argv);
 [[nodiscard]] int run_lower(int argc, char** argv);
 [[nodiscard]] int run_synth(int argc, char** argv);
 
