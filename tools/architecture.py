@@ -31,7 +31,7 @@ ROOMS = [
         "link": (2, 3, "links, switches"), "icnt": (1, 4, "crossbar, ports"), "sim": (1, 5, "time, windows")}),
     Room("Studies", "#f6eafa", 866, 136, 2, 3, {
         "study": (0, 0, "sweeps"), "correlate": (1, 0, "against hardware"), "checkpoint": (0, 1, "saved state"), "plot": (1, 1, "charts"),
-        "report": (1, 2, "where time goes")}),
+        "export": (0, 2, "for other simulators"), "report": (1, 2, "where time goes")}),
     Room("Statistics", "#fdeaea", 866, 406, 2, 2, {
         "stats": (0, 0, "counters, files"), "accelsim": (0, 1, "Accel-Sim's names"), "energy": (1, 1, "joules, watts")}),
     Room("Input", "#e9f5e6", 20, 606, 8, 1, {

@@ -1,0 +1,118 @@
+// MPI programs: as many latencies, bytes and messages as in the simulation.
+#include <map>
+
+#include "replayer.hpp"
+#include "support.hpp"
+#include "tests/messages/support.hpp"
+
+namespace lockstep::test {
+namespace {
+
+using messages::Protocol;
+
+constexpr std::uint64_t kSmall = 8, kLarge = 20000;  // eager, and by rendezvous: 12288 is the limit
+
+config::SystemConfig system_of(const Calls& calls) { return nodes(calls.processes(), "inter_kernel"); }
+
+/// How many latencies stand in the makespan of what is exported.
+double replayed_ways(const Calls& calls, const Protocol& protocol = {}) {
+  const messages::JoinedTrace trace = calls.join(protocol);
+  const Goal goal(Simulated(trace, system_of(calls)).goal());
+  constexpr double kMore = 1e9;
+  return (goal.makespan({.latency = kMore}) - goal.makespan()) / kMore;
+}
+
+Calls ping_pong(std::uint64_t bytes, unsigned rounds) {
+  Calls calls(2);
+  for (unsigned i = 0; i < rounds; ++i) calls.send(0, 1, bytes).receive(1, 0).send(1, 0, bytes).receive(0, 1);
+  return calls;
+}
+
+Calls mixture() {
+  Calls calls(4);
+  calls.collective("MPI_Allreduce", 0, {1 << 16}).collective("MPI_Alltoall", 0, {9, 99, 20000, 7});
+  return calls.send(0, 3, kLarge).receive(3, 0).collective("MPI_Barrier", 0, {});
+}
+
+}  // namespace
+
+TEST_CASE("The exported messages wait for each other as in the simulation") {
+  Calls window(2), exchange(2);
+  std::vector<unsigned> sent, received;
+  for (int i = 0; i < 16; ++i) {
+    sent.push_back(window.isend(0, 1, kSmall));
+    received.push_back(window.irecv(1));
+  }
+  for (const unsigned r : sent) window.wait_sent(0, r, r != sent.front());
+  for (const unsigned r : received) window.wait_received(1, r, 0, 0, r != received.front());
+  for (const unsigned p : {0u, 1u}) {
+    const unsigned s = exchange.isend(p, 1 - p, kLarge), r = exchange.irecv(p);
+    exchange.wait_sent(p, s).wait_received(p, r, 1 - p);
+  }
+  const Calls all[] = {ping_pong(kSmall, 3),
+                       ping_pong(kLarge, 3),
+                       window,
+                       exchange,
+                       Calls(5).collective("MPI_Bcast", 0, {kSmall}),
+                       Calls(4).collective("MPI_Allreduce", 0, {2056})};
+  const double expected[] = {6, 18 + 1, 1, 4, 2, 6};  // tests/messages/timing_test.cpp: ways() has the same
+  for (std::size_t i = 0; i < std::size(all); ++i) {
+    CAPTURE(i);
+    CHECK(replayed_ways(all[i]) == Approx(expected[i]).margin(1e-3));
+  }
+  CHECK(ways(all[1]) == Approx(replayed_ways(all[1])).margin(0.05));
+}
+
+TEST_CASE("Latencies from one program predict others") {
+  const auto both = [](const Calls& calls, const Network& network) {
+    const messages::JoinedTrace trace = calls.join();
+    const Simulated run(trace, system_of(calls));
+    return std::pair(run.ns(), Goal(run.goal()).makespan(network));
+  };
+  // Of 8 further messages, the replay lacks the network's part.
+  const auto one_way = [&](std::uint64_t bytes) {
+    const auto [few, few_here] = both(ping_pong(bytes, 2), {});
+    const auto [many, many_here] = both(ping_pong(bytes, 6), {});
+    return ((many - few) - (many_here - few_here)) / 8;
+  };
+  Network network{.latency = one_way(0), .per_byte = 1 / 12.36};  // GB/s, tests/messages/timing_test.cpp
+  network.fetch = one_way(kSmall) - network.latency;
+  CHECK((network.latency > 500 && network.fetch > 500));
+  const auto check = [&](const Calls& calls, double error = 0.05) {
+    const auto [simulated, replayed] = both(calls, network);
+    CHECK(replayed == Approx(simulated).epsilon(error));
+  };
+  check(Calls(4).collective("MPI_Allreduce", 0, {1 << 20}));
+  check(Calls(5).collective("MPI_Barrier", 0, {}));
+  check(Calls(8).collective("MPI_Bcast", 0, {kSmall}));
+  check(ping_pong(kLarge, 3));
+  check(mixture(), 0.1);  // NICs fetch several messages' data at once
+}
+
+TEST_CASE("Sends and receives are pairs, and as many bytes as the statistics have") {
+  const messages::JoinedTrace trace = mixture().join();
+  const Simulated run(trace, nodes(4, "inter_kernel"));
+  const exporter::Graph graph = run.graph();
+  std::map<std::tuple<unsigned, unsigned, unsigned, std::uint64_t>, int> open;
+  std::map<unsigned, std::uint64_t> sent;
+  for (const exporter::Node& node : graph.nodes) {
+    if (node.kind == exporter::Node::Kind::kSend) {
+      ++open[{node.rank, node.peer, node.tag, node.bytes}];
+      sent[node.rank] += node.bytes;
+    }
+    if (node.kind == exporter::Node::Kind::kReceive) --open[{node.peer, node.rank, node.tag, node.bytes}];
+  }
+  CHECK(open.size() == count(graph, exporter::Node::Kind::kSend));
+  for (const auto& [message, left] : open) CHECK(left == 0);
+  for (const auto& process : network(run.result).processes) CHECK(sent[process.device] == process.bytes_sent);
+}
+
+TEST_CASE("What hosts compute takes the configured time") {
+  // In stats.json: 65536 bytes in two blocks of the ring... are combined by hosts.
+  const messages::JoinedTrace trace = Calls(2).collective("MPI_Allreduce", 0, {1 << 20}).join();
+  const Simulated run(trace, nodes(2, "inter_kernel"));
+  const double each = static_cast<double>(network(run.result).processes[0].tasks[0].total_ps) / 1000;
+  CHECK(computed(run.graph(), "compute") == Approx(2 * each).epsilon(0.001));
+}
+
+}  // namespace lockstep::test
