@@ -43,6 +43,7 @@ std::map<std::string, std::vector<std::string>> printing_commands(const Folder& 
           {"correlate", {folder / "a", "--hardware", folder / "measured.csv"}},
           {"stats", {}},
           {"convert", {kTrace, folder / "a.lst"}},
+          {"export", {"goal", kTrace, folder / "a", "-o", folder / "a.goal"}},
           {"lower", {kPtx}},
           {"synth", {"chain", "--out", folder / "t"}}};
 }
