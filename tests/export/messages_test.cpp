@@ -1,6 +1,7 @@
 // MPI programs: as many latencies, bytes and messages as in the simulation.
 #include <map>
 
+#include "export/draft.hpp"
 #include "replayer.hpp"
 #include "support.hpp"
 #include "tests/messages/support.hpp"
@@ -107,8 +108,49 @@ TEST_CASE("Sends and receives are pairs, and as many bytes as the statistics hav
   for (const auto& process : network(run.result).processes) CHECK(sent[process.device] == process.bytes_sent);
 }
 
-TEST_CASE("What hosts compute takes the configured time") {
-  // In stats.json: 65536 bytes in two blocks of the ring... are combined by hosts.
+TEST_CASE("Programs of hosts: tasks, kernels between them, and messages that no task waits for") {
+  // HostTask,TASK,OTHER,INSTRUCTIONS,BYTES,LOCAL,REMOTE,STREAM: 0 computes, 1 sends, 2 receives, 3 flushes.
+  const ListedTrace trace(
+      "Device,0\nPlace,0x30000000000,4294967296\nHostTask,0,0,72000,0,0,0,0\nkernel-1.traceg\n"
+      "HostTask,1,1,0,4096,0x30000000000,0x10000000000,0\nHostTask,1,1,0,64,0x30000000000,0x10000000000,0\n"
+      "HostTask,3,0,0,0,0,0,0\nDevice,1\nPlace,0x10000000000,4294967296\nHostTask,2,0,0,0,0,0,0\n"
+      "kernel-1.traceg\nHostTask,0,0,720,0,0,0,0\n");
+  const config::SystemConfig system = nodes(2, "inter_kernel");
+  const Simulated run(*trace, system);
+  const exporter::Graph graph = run.graph();
+  REQUIRE(graph.ranks == 2);
+  CHECK(count(graph, exporter::Node::Kind::kSend) == 2);
+  CHECK(count(graph, exporter::Node::Kind::kReceive) == 2);
+  double kernels = 0;
+  for (const stats::KernelResult& kernel : run.result.report.kernels)
+    kernels += static_cast<double>(kernel.launch_cycles + kernel.cycles) / 1.5;
+  CHECK(computed(graph, (*trace).kernels()[0].name) == Approx(kernels).margin(0.01));
+  // What the process spends before and behind a kernel, one of each for device 0, and for device 1.
+  const config::LaunchGroup launch = system.devices[0].launch;
+  CHECK(computed(graph, "call of the CUDA runtime") == 2.0 * (launch.call_ns + launch.wait_ns));
+  // 16 threads of 4 GHz that complete 1.8 instructions in a cycle.
+  CHECK(computed(graph, "compute") == Approx(72720 / (16 * 4 * 1.8)).margin(0.002));
+  const double without = Goal(run.goal()).makespan();
+  CHECK(without < run.ns());
+  CHECK(run.ns() - without < 4000);  // one message
+}
+
+TEST_CASE("A receive without a send is an error, and so are two of one message") {
+  using exporter::MessageKey;
+  const auto draft = [](bool send, int receives) {
+    exporter::Draft made(2);
+    const MessageKey key{0, 1, MessageKey::Space::kProgram, 7};
+    if (send) (void)made.send(key, 1, false, {}, {});
+    for (int i = 0; i < receives; ++i) (void)made.receive(key, {}, {});
+    return made.finish();
+  };
+  CHECK(draft(true, 0).nodes.size() == 2);
+  CHECK(draft(true, 1).nodes.size() == 2);
+  CHECK_THROWS_WITH(draft(false, 1), "process 1 waits for message 7 of process 0, which does not send it");
+  CHECK_THROWS_WITH(draft(true, 2), "process 1 waits for message 7 of process 0 twice");
+}
+
+TEST_CASE("What hosts compute takes the simulated time") {
   const messages::JoinedTrace trace = Calls(2).collective("MPI_Allreduce", 0, {1 << 20}).join();
   const Simulated run(trace, nodes(2, "inter_kernel"));
   const double each = static_cast<double>(network(run.result).processes[0].tasks[0].total_ps) / 1000;
