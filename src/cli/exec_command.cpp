@@ -11,6 +11,7 @@
 #include "cli/child.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/exec_options.hpp"
 #include "cli/execute.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/live_program.hpp"
@@ -73,41 +74,8 @@ void add_code_options(Syntax& syntax) {
       "barrier; by default a warp runs to its next barrier");
 }
 
-/// Nothing is simulated: what asks for a simulation's results, or says how to simulate, would be ignored.
-void refuse_timing_options(const po::variables_map& values) {
-  constexpr const char* kWhy = "with --functional: nothing is simulated";
-  refuse_idle(values, "exec",
-              {"kernels", "managed", "gpu-memory", "sample", "timeline", "max-cycles", "interval", "profile",
-               "accelsim-stats", "out", "json", "schedule", "window", "no-skip", "shuffle", "work-log"},
-              kWhy);
-  if (!values.count("accelsim-config")) refuse_idle(values, "exec", {"strict"}, kWhy);
-}
-
 std::vector<std::string> texts_of(const po::variables_map& values, const char* name) {
   return values.count(name) ? values[name].as<std::vector<std::string>>() : std::vector<std::string>{};
-}
-
-/// Why the program must have ended before its simulation begins; nullptr where it need not.
-const char* needs_whole_trace(const gpu::RunOptions& options) {
-  using Kind = gpu::ManagedOptions::Kind;
-  const gpu::ManagedOptions& managed = options.managed;
-  if (options.sample) return "--sample needs the whole trace";
-  if (managed.kind == Kind::kTrace || managed.kind == Kind::kNone) return nullptr;
-  return "--managed other than none needs the whole trace";
-}
-
-/// --clock: do the program's clocks show simulated time?
-bool shows_simulated_time(const po::variables_map& values, bool functional, const gpu::RunOptions& options) {
-  const std::string clock = values.count("clock") ? values["clock"].as<std::string>() : "host";
-  if (clock != "host" && clock != "simulated")
-    throw UserError(fmt::format("--clock: found '{}', expected host or simulated", clock));
-  if (clock == "host") return false;
-  if (functional)
-    throw UserError("exec: --clock simulated has no effect with --functional: nothing is simulated");
-  if (const char* const reason = needs_whole_trace(options))
-    throw UserError(
-        fmt::format("exec: --clock simulated: {}, so there is no time while the program runs", reason));
-  return true;
 }
 
 /// How kernels are lowered. Throws UserError for names that do not exist.
@@ -292,7 +260,9 @@ Syntax exec_syntax() {
       "clock", po::value<std::string>(),
       "what clocks of the host show the program: host (the default), or simulated: gettimeofday, "
       "clock_gettime, time, clock, std::chrono and omp_get_wtime give simulated time, in which the host's "
-      "own computation takes none");
+      "own computation takes none. MPI programs: the folder with an earlier run's results; the program is "
+      "only "
+      "executed, and MPI_Wtime and cudaEventElapsedTime give that run's times");
   add_code_options(syntax);
   add_mpi_options(syntax.options);
   syntax.notes =
@@ -329,19 +299,23 @@ int exec_as(const std::optional<MpiJob>& job, int argc, char** argv) {
   need_command("exec", parts.command);
   auto register_names = pass_code_options(*values);
   const bool functional = values->count("functional") > 0;
-  if (functional) refuse_timing_options(*values);
+  if (functional) refuse_timing_options(*values, "--functional");
   RunArguments arguments = run_arguments("exec", *values);
   arguments.register_names = std::move(register_names);
   const TemporaryFolder folder;
   arguments.trace =
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
   arguments.simulated_clock = shows_simulated_time(*values, functional, arguments.options);
+  const std::string shown = shown_run(*values, job && !functional);
   Start start;
   start.command = parts.command;
   start.simulated_clock = arguments.simulated_clock;
   show_gpus(arguments, !functional, start);
-  if (job && !functional)
-    return run_mpi_program(arguments, std::move(start), *job, mpi_options(*values), argc, argv);
+  if (job && !functional) {
+    MpiOptions options = mpi_options(*values);
+    options.shown = shown;
+    return run_mpi_program(arguments, std::move(start), *job, options, argc, argv);
+  }
   refuse_mpi_options(*values);
   return execute_and_check(arguments, std::move(start), folder.path(), functional,
                            values->count("record") > 0, argc, argv);

@@ -19,8 +19,10 @@
 #include "cli/execute.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/library_folders.hpp"
+#include "cli/mpi_clock.hpp"
 #include "cli/options.hpp"
 #include "cli/temporary_folder.hpp"
+#include "cuda/settings.hpp"
 #include "messages/joined_trace.hpp"
 #include "trace/compact_feed.hpp"
 #include "util/console.hpp"
@@ -153,7 +155,8 @@ void check(const RunArguments& arguments, const MpiJob& job) {
   if (arguments.simulated_clock)
     throw UserError(
         "exec: --clock simulated: an MPI program is simulated after its end, so there is no time while it "
-        "runs");
+        "runs; expected a run with -o OUT, and then the same with --clock OUT in its place, which shows the "
+        "program that run's times");
   if (arguments.check.checks.any())
     throw UserError("exec: --check is for one process; expected no mpirun, or no --check");
 }
@@ -173,33 +176,55 @@ void prepare(Start& start, const MpiJob& job, const SharedFolder& shared) {
   start.trace = shared.file(job.rank, "lst");
   start.preload = layer().string();
   start.variables.emplace_back(kLogVariable, shared.file(job.rank, "calls"));
+  start.variables.emplace_back(cuda::kTimestampsVariable, "1");
   for (const auto& [name, value] : kLocal)
     if (std::getenv(name) != nullptr) start.variables.emplace_back(name, value);
 }
 
-void print_notes(const messages::JoinedTrace& trace) {
+void print_notes(const messages::JoinedTrace& trace, const std::string& out) {
   print_err(
       "lockstep: the program has ended and is simulated now: what it printed of time (MPI_Wtime, clocks, "
-      "events) is not simulated time\n");
+      "events) is not simulated time{}\n",
+      out.empty() ? "; with -o OUT, a second run with --clock OUT prints that"
+                  : fmt::format("; a second run with --clock {} prints that", out));
   if (trace.not_simulated().empty()) return;
   std::string names;
   for (const std::string& name : trace.not_simulated()) names += (names.empty() ? "" : ", ") + name;
   print_err("lockstep: warning: their time is not simulated, nor what waits for them: {}\n", names);
 }
 
+void write(const messages::JoinedTrace& trace, const RunArguments& arguments) {
+  trace::ConvertOptions writing;
+  writing.level = 3;  // Zstandard's, as of recordings of one process
+  writing.threads = arguments.options.threads;
+  (void)trace::write_compact(trace, arguments.trace, writing);
+}
+
 int simulate_all(RunArguments& arguments, const SharedFolder& shared, const MpiOptions& options,
                  const std::string& program, int argc, char** argv) {
   {
     const messages::JoinedTrace joined(shared.files(), options.protocol, program);
-    trace::ConvertOptions writing;
-    writing.level = 3;  // Zstandard's, as of recordings of one process
-    writing.threads = arguments.options.threads;
-    (void)trace::write_compact(joined, arguments.trace, writing);
-    if (!arguments.quiet) print_notes(joined);
+    write(joined, arguments);
+    if (!arguments.quiet) print_notes(joined, arguments.out);
   }
   shared.remove();
   announce_interrupts(true);
   return simulate_trace(arguments, argc, argv);
+}
+
+/// In place of simulate_all(): the program has been shown the times of a run.
+int check_shown(const RunArguments& arguments, const SharedFolder& shared, const MpiOptions& options,
+                const std::string& program, const ShownRun& run) {
+  const messages::JoinedTrace joined(shared.files(), options.protocol, program);
+  write(joined, arguments);
+  shared.remove();
+  check_same_calls(run, joined.content_hash());
+  if (!arguments.quiet)
+    print_err(
+        "lockstep: what the program printed of time (MPI_Wtime, events) is of the simulated run in {}; other "
+        "clocks are this machine's\n",
+        run.folder);
+  return kDone;
 }
 
 }  // namespace
@@ -270,6 +295,11 @@ int run_mpi_program(RunArguments& arguments, Start start, const MpiJob& job, con
   const TemporaryFolder folder;
   const std::string program = fs::path(start.command.front()).filename().string();
   prepare(start, job, shared);
+  ShownRun shown;
+  if (!options.shown.empty()) {
+    shown = read_shown_run(options.shown, {program, arguments.options.system->name, job.size}, job.rank);
+    show_times(shown, folder.path(), start);
+  }
   start.max_instructions = arguments.max_instructions;
   start.threads = arguments.options.threads;
   arguments.quiet |= job.rank != 0;
@@ -290,7 +320,8 @@ int run_mpi_program(RunArguments& arguments, Start start, const MpiJob& job, con
     shared.remove();
     return code.value_or(kInterrupted);
   }
-  return simulate_all(arguments, shared, options, program, argc, argv);
+  return options.shown.empty() ? simulate_all(arguments, shared, options, program, argc, argv)
+                               : check_shown(arguments, shared, options, program, shown);
 }
 
 }  // namespace lockstep::cli

@@ -28,6 +28,7 @@ struct MpiJob {
 struct MpiOptions {
   messages::Protocol protocol;
   std::string folder;  // that all processes see; empty: one of this machine
+  std::string shown;   // results of an earlier run, whose times the program is shown; empty: none
 };
 
 void add_mpi_options(boost::program_options::options_description& options);
@@ -36,7 +37,8 @@ void refuse_mpi_options(const boost::program_options::variables_map& values);
 /// Throws UserError.
 [[nodiscard]] MpiOptions mpi_options(const boost::program_options::variables_map& values);
 
-/// Executes the program's process, and in the first one simulates all to the end. `start`: the program;
+/// Executes the program's process, and in the first one simulates all to the end; or, where an earlier run is
+/// shown, checks that it is of the same program. `start`: the program;
 /// arguments.trace: where the recording goes. Returns the exit code.
 [[nodiscard]] int run_mpi_program(RunArguments& arguments, Start start, const MpiJob& job,
                                   const MpiOptions& options, int argc, char** argv);

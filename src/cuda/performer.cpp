@@ -120,13 +120,17 @@ bool Performer::carry_out(Work& work) {
 void Performer::record_event(Work& work) {
   EventState& e = parts_.streams.kept_event(std::get<RecordEvent>(work.operation).event);
   StreamLog* const log = parts_.recording.enter(*work.stream);
-  work.event_record = log ? log->record(work.stream->number) : 0;
+  const bool timed = (e.flags & kEventDisableTiming) == 0;
+  const std::uint64_t number = timed ? parts_.recording.event_times().count_record() : 0;
+  const auto timestamp = timed ? parts_.recording.timestamp() : trace::Command::Timestamp::kNone;
+  work.event_record = log ? log->record(work.stream->number, timestamp) : 0;
   if (e.held != work.number) return;  // has been recorded again
   e.held = 0;
   e.recorded = true;
   e.asked = false;
   e.ticks = ticks();
   e.record = work.event_record;
+  e.timed = number;
 }
 
 /// Operations happen in the order of the calls; only what is recorded has to wait.

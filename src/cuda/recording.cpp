@@ -6,7 +6,8 @@
 
 namespace lockstep::cuda {
 
-Recording::Recording(const Settings& settings, MemoryLog& memory) : ordered_(settings.devices == 1) {
+Recording::Recording(const Settings& settings, MemoryLog& memory)
+    : timestamps_(settings.timestamps), event_times_(settings.event_times), ordered_(settings.devices == 1) {
   if (settings.trace.empty()) return;
   recorder_ = std::make_unique<Recorder>(
       settings.trace, settings.socket < 0 ? nullptr : std::make_unique<Wire>(settings.socket),

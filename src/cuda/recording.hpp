@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cuda/event_times.hpp"
 #include "cuda/memory_log.hpp"
 #include "cuda/recorder.hpp"
 #include "cuda/settings.hpp"
@@ -22,6 +23,11 @@ class Recording {
   [[nodiscard]] Recorder* recorder() { return recorder_.get(); }
   /// A simulation runs beside the program.
   [[nodiscard]] bool live() const { return recorder_ && recorder_->live(); }
+  /// What the records of the program's events are marked with.
+  [[nodiscard]] trace::Command::Timestamp timestamp() const {
+    return timestamps_ ? trace::Command::Timestamp::kEvent : trace::Command::Timestamp::kNone;
+  }
+  [[nodiscard]] EventTimes& event_times() { return event_times_; }
   /// The trace's name, as Recorder::set_name().
   void set_name(const std::string& name);
 
@@ -50,6 +56,8 @@ class Recording {
 
  private:
   std::unique_ptr<Recorder> recorder_;
+  bool timestamps_;
+  EventTimes event_times_;
   bool ordered_;  // one device, and no stream was made with cudaStreamNonBlocking
 };
 

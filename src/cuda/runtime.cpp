@@ -143,6 +143,7 @@ float Runtime::elapsed_milliseconds(abi::Event from, abi::Event to) {
       return static_cast<float>(cycles / static_cast<double>(settings.gpu.clock.core_khz));
     }
   }
+  if (const auto known = recording.event_times().milliseconds(a.timed, b.timed)) return *known;
   return static_cast<float>((static_cast<double>(b.ticks) - static_cast<double>(a.ticks)) * 1e-6);
 }
 

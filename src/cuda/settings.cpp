@@ -143,6 +143,8 @@ Settings read_settings() {
       throw UserError(std::string(kSocketVariable) +
                       " is not an open file descriptor: start the program with `lockstep exec`");
   }
+  settings.timestamps = std::getenv(kTimestampsVariable) != nullptr;
+  if (const char* times = std::getenv(kEventTimesVariable)) settings.event_times = times;
   const char* listings = std::getenv(kListingVariable);
   settings.listings = listings != nullptr && *listings != '\0';
   return settings;

@@ -20,6 +20,12 @@ inline constexpr const char* kTraceVariable = "LOCKSTEP_CUDA_TRACE";
 /// File descriptor of the connection to the simulation (wire.hpp); not set: none runs beside the program.
 inline constexpr const char* kSocketVariable = "LOCKSTEP_CUDA_SOCKET";
 
+/// Set: the trace says which of its events' records are the program's.
+inline constexpr const char* kTimestampsVariable = "LOCKSTEP_CUDA_TIMESTAMPS";
+
+/// A file with the times of an earlier run's events (event_times.hpp); not set: none.
+inline constexpr const char* kEventTimesVariable = "LOCKSTEP_CUDA_EVENT_TIMES";
+
 /// Set and not empty: the simulation also receives the kernels' PTX (listing.hpp).
 inline constexpr const char* kListingVariable = "LOCKSTEP_CUDA_LISTING";
 
@@ -83,6 +89,8 @@ struct Settings : Machine {
   bool functional = true;              // no process of the program is recorded or simulated
   std::string trace;                   // path; empty: nothing is recorded
   int socket = -1;                     // -1: none
+  bool timestamps = false;             // the program's records of events are marked in the trace
+  std::string event_times;             // file; empty: none
   bool listings = false;               // the simulation receives the kernels' PTX
   std::uint64_t max_cycles = 0;        // 0: no limit
   std::uint64_t max_instructions = 0;  // 0: no limit

@@ -78,9 +78,10 @@ void StreamLog::multicast(unsigned device, Address begin, std::uint64_t bytes, A
   commands_.push_back(command);
 }
 
-std::uint32_t StreamLog::record(std::uint32_t stream) {
+std::uint32_t StreamLog::record(std::uint32_t stream, trace::Command::Timestamp timestamp) {
   Stream& s = streams_[stream];
   trace::Command command;
+  command.timestamp = timestamp;
   command.kind = Kind::kEventRecord;
   command.stream = stream;
   command.device = static_cast<std::uint16_t>(s.device);

@@ -46,7 +46,8 @@ class StreamLog {
   /// What kernels ask of the network, and with which queues: of no stream.
   void add_network(const trace::Command& command) { commands_.push_back(command); }
   /// After enter(). The number of the new event.
-  std::uint32_t record(std::uint32_t stream);
+  std::uint32_t record(std::uint32_t stream,
+                       trace::Command::Timestamp timestamp = trace::Command::Timestamp::kNone);
   void stream_wait(std::uint32_t stream, std::uint32_t event);
 
   /// An event behind all work of the stream.

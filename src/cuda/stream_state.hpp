@@ -43,6 +43,7 @@ struct EventState {
   bool asked = false;        // since it was recorded: cudaEventQuery
   std::uint64_t ticks = 0;   // Runtime's clock when it was recorded
   std::uint32_t record = 0;  // its number in the trace
+  std::uint64_t timed = 0;   // its number among the records of events with a time
   Graph* capture = nullptr;
   std::vector<GraphNode*> capture_point;
 };

@@ -335,6 +335,7 @@ void Controller::note_links() {
   system.links = system_->links();
   if (system_->networking()) system.network = system_->network_report(stats::run_ps(result_.report));
   if (rank_report_) rank_report_->gather_end(*system_, result_.report, managed_events_, result_.dump);
+  if (system.network) add_times(plan_->timestamps, host_->queue(), system_->base_khz(), *system.network);
   for (stats::LinkResult& link : system.links) link.picojoules = model.of_link(link.bytes);
 }
 

@@ -398,6 +398,7 @@ Plan make_plan(const trace::TraceSet& trace, const config::SystemConfig& system,
   // Memory that the trace allocates where a queue was before must not take that away from its beginning on.
   for (const trace::Command& c : trace.commands())
     if (c.kind == trace::Command::Kind::kNetQueue) place(c, system, plan.apertures);
+  plan.timestamps = timestamps_of(trace.commands());
   plan.streams = planner.streams();
   remarks.insert(planner.remarks().begin(), planner.remarks().end());
   plan.remarks.assign(remarks.begin(), remarks.end());

@@ -13,6 +13,7 @@
 #include "core/dispatcher.hpp"
 #include "gpu/managed.hpp"
 #include "gpu/net_checks.hpp"
+#include "gpu/timestamps.hpp"
 #include "host/host_queue.hpp"
 #include "mem/apertures.hpp"
 #include "trace/kernel_trace.hpp"
@@ -38,6 +39,7 @@ struct Plan {
   uvm::AddressSpace managed;  // grows while a program runs
   mem::Apertures apertures;   // whose memory is where, of several devices; grows while a program runs
   std::vector<std::uint64_t> managed_frames;  // pages for it of each device, when the run begins
+  std::vector<Timestamps> timestamps;         // by device; empty: there are none
   std::vector<std::string> remarks;           // sorted: kernels of another architecture
 };
 

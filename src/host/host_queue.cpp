@@ -37,11 +37,14 @@ HostQueue::Event& HostQueue::event(std::uint32_t number) {
   return events_[number];
 }
 
+std::optional<Time> HostQueue::record_time(std::uint32_t number) const {
+  if (number >= events_.size() || !events_[number].complete) return std::nullopt;
+  return events_[number].moment.at;
+}
+
 std::optional<Time> HostQueue::event_time(std::uint32_t number) const {
-  if (number >= events_.size()) return std::nullopt;
-  const Event& e = events_[number];
-  if (!e.complete || e.moment.heard > host_time_) return std::nullopt;
-  return e.moment.at;
+  const auto time = record_time(number);
+  return time && events_[number].moment.heard <= host_time_ ? time : std::nullopt;
 }
 
 /// The next command. False: the host waits.

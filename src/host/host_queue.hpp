@@ -140,6 +140,8 @@ class HostQueue {
 
   /// When everything before the event's record was complete; empty if the host learns that after its time.
   [[nodiscard]] std::optional<Time> event_time(std::uint32_t event) const;
+  /// When everything before the event's record was complete, whether or not the host has learned of it.
+  [[nodiscard]] std::optional<Time> record_time(std::uint32_t event) const;
   /// When the host's last wait ended: no call is made before it any more.
   [[nodiscard]] Time host_time() const { return host_time_; }
 

@@ -28,7 +28,8 @@ class Process {
     auto task = tasks.begin();
     const std::size_t count = trace_ == nullptr ? 0 : trace_->commands().size();
     for (std::size_t i = 0; i <= count; ++i) {
-      for (; task != tasks.end() && (task->position <= i || i == count); ++task) add(task->task);
+      for (; task != tasks.end() && (task->position <= i || i == count); ++task)
+        task->reads_clock ? host_.read_clock() : add(task->task);
       if (i < count) add(trace_->commands()[i]);
     }
   }
@@ -65,7 +66,7 @@ class Process {
         return host_.issue(c);
       case Kind::kEventRecord:
         host_.enter(c.stream);
-        recorded_.push_back(host_.record(c.stream));
+        recorded_.push_back(host_.record(c.stream, c.timestamp));
         return;
       case Kind::kStreamCopyToDevice:
       case Kind::kStreamCopyToHost:

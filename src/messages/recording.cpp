@@ -88,10 +88,12 @@ class Reader {
     } else if (letter == "E") {
       (void)number("a position");
       all_.complete = true;
+    } else if (letter == "T") {
+      clock();
     } else if (letter == "S" || letter == "R" || letter == "W" || letter == "K" || letter == "I") {
       call(letter.front());
     } else {
-      fail("one of C S R W K I N E X");
+      fail("one of C S R W K I T N E X");
     }
   }
 
@@ -103,11 +105,27 @@ class Reader {
     for (std::uint64_t n = number("its members", all_.size); n > 0; --n) made.members.push_back(process());
   }
 
+  std::uint64_t position() {
+    const std::uint64_t found = number("a position");
+    if (found < last_) fail("a position not before that of the line before");
+    return last_ = found;
+  }
+
+  void clock() {
+    Call c;
+    c.kind = Call::Kind::kClock;
+    c.position = position();
+    all_.calls.push_back(std::move(c));
+    if (++clock_reads_ > kMaxClockReads)
+      throw UserError(fmt::format(
+          "process {} reads its clock (MPI_Wtime) more than {} times; expected a program that does "
+          "not wait for a time to come",
+          all_.rank, kMaxClockReads));
+  }
+
   void call(char letter) {
     Call c;
-    c.position = number("a position");
-    if (c.position < last_) fail("a position not before that of the line before");
-    last_ = c.position;
+    c.position = position();
     if (letter == 'K' || letter == 'I') {
       if (letter == 'I') begin_collective(c);
       collective(c);
@@ -184,7 +202,7 @@ class Reader {
   std::ifstream in_;
   std::string text_;
   std::string_view rest_;
-  std::uint64_t line_ = 0, last_ = 0;
+  std::uint64_t line_ = 0, last_ = 0, clock_reads_ = 0;
   std::map<std::uint64_t, bool> open_;  // requests; true: it receives
   Recording all_;
 };

@@ -31,13 +31,17 @@ enum class Collective : std::uint8_t {
   kNeighborhood,   // bytes[i]: to member to[i]
 };
 
+/// A program that waits for a time to come would read its clock for ever.
+inline constexpr std::uint64_t kMaxClockReads = 1 << 20;
+
 struct Call {
   enum class Kind : std::uint8_t {
     kSend,
     kReceive,
     kComplete,
     kCollective,
-    kBeginCollective
+    kBeginCollective,
+    kClock
   } kind = Kind::kSend;
   Collective collective = Collective::kBarrier;
   bool within = false;             // of a call of MPI of which an entry came before
@@ -69,7 +73,7 @@ struct Recording {
 ///   W POSITION WITHIN REQUEST [PEER TAG]
 ///   K POSITION NAME COMMUNICATOR ROOT SEND RECEIVE COUNT BYTES... [TO... COUNT FROM...]
 ///   I POSITION REQUEST, then as K
-///   N FUNCTION, E POSITION at the end, X CODE for MPI_Abort
+///   T POSITION for MPI_Wtime, N FUNCTION, E POSITION at the end, X CODE for MPI_Abort
 /// Receives match messages in the order of their requests' numbers.
 /// Throws InputError with file and line.
 [[nodiscard]] Recording read_recording(const std::string& path);

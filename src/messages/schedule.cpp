@@ -90,12 +90,14 @@ class Tasks {
   }
   void push(const Step& step, HostTask task) {
     task.within = step.within;
-    all.push_back({step.position, task});
+    all.push_back({step.position, task, step.what == Step::What::kClock});
   }
   void add(const Step& step) {
     HostTask task;
     task.peer = step.peer;
     switch (step.what) {
+      case Step::What::kClock:
+        return push(step, task);
       case Step::What::kCombine:
         return push(step, combining(step.bytes));
       case Step::What::kEnter:

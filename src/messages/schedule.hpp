@@ -20,6 +20,7 @@ struct Protocol {
 struct PlacedTask {
   std::uint64_t position = 0;  // commands of the process's CUDA trace before it
   trace::HostTask task;
+  bool reads_clock = false;  // no task: the process reads its clock
 };
 
 /// By process, each in the order of its calls. Messages are matched as MPI does: the k-th receive of a

@@ -96,6 +96,9 @@ void Process::add(const Call& call) {
     case Call::Kind::kSend:
     case Call::Kind::kReceive:
       return add_message(call);
+    case Call::Kind::kClock:
+      steps.push_back({Step::What::kClock, call.position});
+      return;
     case Call::Kind::kComplete:
       return add_complete(call);
     case Call::Kind::kCollective:

@@ -23,6 +23,7 @@ struct Step {
     kArrived,  // waits for what `begun` accepts
     kCombine,
     kEnter,  // a call, no more
+    kClock,  // the clock is read
   } what = What::kSend;
   std::uint64_t position = 0;
   bool within = false;

@@ -28,14 +28,18 @@ void put_operations(std::string& out, const std::array<Operations, kNetworkKinds
   }
 }
 
+void put_numbers(std::string& out, const std::vector<std::uint64_t>& numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    out.append(i == 0 ? "" : ",").append(std::to_string(numbers[i]));
+}
+
 /// `mean`: of one queue, over the whole run.
 void put_depth(std::string& out, const char* name, const NetworkReport::Depth& d, std::uint64_t run_ps) {
   fmt::format_to(
       std::back_inserter(out),
       "\"{}\":{{\"queues\":{},\"entered\":{},\"most\":{},\"mean\":{},\"total_ps\":{},\"times_ps\":[", name,
       d.queues, d.entered, d.most, fixed_ratio(d.total_ps, run_ps * d.queues, 6), d.total_ps);
-  for (std::size_t b = 0; b < d.times_ps.size(); ++b)
-    out.append(b == 0 ? "" : ",").append(std::to_string(d.times_ps[b]));
+  put_numbers(out, d.times_ps);
   out += "]}";
 }
 
@@ -65,6 +69,12 @@ void put_thread(std::string& out, const NetworkReport::Thread& t, std::uint64_t 
   out += "}}";
 }
 
+void put_times(std::string& out, const char* name, const std::vector<std::uint64_t>& times) {
+  out.append(",\"").append(name).append("\":[");
+  put_numbers(out, times);
+  out += ']';
+}
+
 void put_process(std::string& out, const NetworkReport::Process& p, std::uint64_t run_ps) {
   fmt::format_to(std::back_inserter(out), "{{\"node\":{},\"device\":{},\"tasks\":{{", json_string(p.node),
                  p.device);
@@ -75,6 +85,8 @@ void put_process(std::string& out, const NetworkReport::Process& p, std::uint64_
   fmt::format_to(std::back_inserter(out), "}},\"instructions\":{},\"memory_bytes\":{},\"bytes_sent\":{},",
                  p.instructions, p.memory_bytes, p.bytes_sent);
   put_depth(out, "completion_queues", p.completion_queues, run_ps);
+  if (p.clock_ps) put_times(out, "clock_ps", *p.clock_ps);
+  if (p.event_ps) put_times(out, "event_ps", *p.event_ps);
   out += ",\"operations\":{";
   put_operations(out, {p.messages});
   out += "}}";
@@ -99,8 +111,7 @@ void put_locks(std::string& out, const NetworkReport::Locks& l) {
                  "\"unlocked\":{},\"total_ps\":{},\"longest_ps\":{},\"times\":[",
                  json_string(l.node), l.stores, l.degraded, l.updates, l.held, l.most, l.unlocked, l.total_ps,
                  l.longest_ps);
-  for (std::size_t b = 0; b < l.times.size(); ++b)
-    out.append(b == 0 ? "" : ",").append(std::to_string(l.times[b]));
+  put_numbers(out, l.times);
   out += "]}";
 }
 

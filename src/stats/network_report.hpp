@@ -96,6 +96,8 @@ struct NetworkReport {
     std::uint64_t instructions = 0, memory_bytes = 0, bytes_sent = 0;
     Operations messages;  // those whose completion it has noticed
     Depth completion_queues{};
+    // Of an MPI program: when it read its clock, and when its events were complete, in its order.
+    std::optional<std::vector<std::uint64_t>> clock_ps{}, event_ps{};
 
     template <class A>
     void persist(A& a) {

@@ -211,6 +211,7 @@ Json network() {
   for (const char* name : {"device", "instructions", "memory_bytes", "bytes_sent"}) process[name] = integer();
   process["tasks"] = object(tasks);
   process["completion_queues"] = reference("queue_depth");
+  process["clock_ps"] = process["event_ps"] = list(integer());
   process["operations"] = object({{"put", reference("network_operations")}}, {"put"});
   Json nic = {{"node", text()}};
   for (const char* name : {"puts", "gets", "atomics", "doorbells", "commands", "records", "bytes_put",
@@ -224,7 +225,7 @@ Json network() {
   return object({{"design", text()},
                  {"locks", list(object(locks))},
                  {"threads", list(object(thread, {"l2", "completion_queues"}))},
-                 {"processes", list(object(process))},
+                 {"processes", list(object(process, {"clock_ps", "event_ps"}))},
                  {"nics", list(object(nic))}},
                 {"locks", "processes"});
 }

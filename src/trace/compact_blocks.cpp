@@ -84,8 +84,8 @@ void BlockReader::open_and_check() {
   read_at(0, head, sizeof head);
   if (!std::equal(std::begin(kMagic), std::end(kMagic), head)) fail(0, "this is not a compact trace");
   version_ = static_cast<std::uint32_t>(get_fixed(head + 8, 4));
-  if (version_ < kPlainVersion || version_ > kMessageVersion)
-    fail(8, fmt::format("format version {}; expected {} to {}", version_, kPlainVersion, kMessageVersion));
+  if (version_ < kPlainVersion || version_ > kLastVersion)
+    fail(8, fmt::format("format version {}; expected {} to {}", version_, kPlainVersion, kLastVersion));
   read_at(size_ - kTrailer, tail, sizeof tail);
   if (!std::equal(std::begin(kEndMagic), std::end(kEndMagic), tail + 12)) {
     fail(size_ - kTrailer, "no trailer; expected one at the file's end (is it cut short?)");

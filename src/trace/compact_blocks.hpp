@@ -15,7 +15,8 @@ enum class BlockKind : std::uint8_t { kChunk = 1, kTable = 2, kDirectory = 3 };
 /// Line version: instruction tables may say lines of the source. Device version: commands may name devices,
 /// and instruction tables lines. A file has the lowest version that says what it has to say.
 inline constexpr std::uint32_t kPlainVersion = 1, kLineVersion = 2, kDeviceVersion = 3, kSizeVersion = 4,
-                               kNetworkVersion = 5, kHostVersion = 6, kTaskVersion = 7, kMessageVersion = 8;
+                               kNetworkVersion = 5, kHostVersion = 6, kTaskVersion = 7, kMessageVersion = 8,
+                               kTimestampVersion = 9, kLastVersion = kTimestampVersion;
 inline constexpr std::size_t kMaxBlockBytes = 256u << 20;  // decompressed
 
 /// True when `path` is a regular file that begins as a compact trace does.
@@ -63,7 +64,7 @@ class BlockReader {
   std::string path_;
   int fd_ = -1;
   std::uint64_t size_ = 0, directory_ = 0;
-  std::uint32_t version_ = kMessageVersion;
+  std::uint32_t version_ = kLastVersion;
 };
 
 /// A compressor: makes blocks as they stand in a file. One for each thread that does.

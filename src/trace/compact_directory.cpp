@@ -146,15 +146,25 @@ bool has_event(Command::Kind kind) {
   return kind == Command::Kind::kStreamWait || kind == Command::Kind::kEventWait;
 }
 
-/// The kind of a kernel's command that is a graph's node. Kinds of Command that are newer come behind it.
-constexpr std::uint64_t kGraphNode = 25, kFileKinds = Command::kKinds + 1;
+/// The kinds of a kernel's command that is a graph's node, and of an event's record with a timestamp. Kinds
+/// of Command that are newer come behind them.
+constexpr std::uint64_t kGraphNode = 25, kTimestamp = 27, kFileKinds = Command::kKinds + 2;
 /// Added to the kind of a command that is another device's than the first.
 constexpr std::uint64_t kOnDevice = 32;
 static_assert(kFileKinds <= kOnDevice);
 
 std::uint64_t file_kind(const Command& command) {
-  const auto kind = static_cast<std::uint64_t>(command.kind);
-  return command.graph_node ? kGraphNode : kind + (kind >= kGraphNode ? 1 : 0);
+  if (command.graph_node) return kGraphNode;
+  if (command.timestamp != Command::Timestamp::kNone) return kTimestamp;
+  auto kind = static_cast<std::uint64_t>(command.kind);
+  for (const std::uint64_t taken : {kGraphNode, kTimestamp}) kind += kind >= taken ? 1 : 0;
+  return kind;
+}
+
+Command::Kind kind_in_file(std::uint64_t kind) {
+  if (kind == kGraphNode) return Command::Kind::kKernel;
+  if (kind == kTimestamp) return Command::Kind::kEventRecord;
+  return static_cast<Command::Kind>(kind - (kind > kGraphNode ? 1 : 0) - (kind > kTimestamp ? 1 : 0));
 }
 
 /// A named place: 0 is device 0, 1 the host, then the other devices.
@@ -169,6 +179,12 @@ void decode_place(ByteReader& in, Command& command) {
   if (number > 1) command.place = static_cast<std::uint16_t>(number - 1);
 }
 
+Command::Timestamp decode_timestamp(ByteReader& in) {
+  const std::uint64_t number = in.number(Command::kTimestamps - 1, "whose time an event's record is");
+  if (number == 0) throw BrokenBlock("a timestamp is nobody's; expected 1 or 2");
+  return static_cast<Command::Timestamp>(number);
+}
+
 void decode_kind(ByteReader& in, Command& command) {
   const std::uint64_t kind = in.number(kOnDevice + kFileKinds - 1, "the kind of a command");
   if (kind % kOnDevice >= kFileKinds)
@@ -176,8 +192,8 @@ void decode_kind(ByteReader& in, Command& command) {
                       std::to_string(kFileKinds) + ", or " + std::to_string(kOnDevice) + " more");
   const std::uint64_t in_file = kind % kOnDevice;
   command.graph_node = in_file == kGraphNode;
-  command.kind = command.graph_node ? Command::Kind::kKernel
-                                    : static_cast<Command::Kind>(in_file - (in_file > kGraphNode ? 1 : 0));
+  command.kind = kind_in_file(in_file);
+  if (in_file == kTimestamp) command.timestamp = Command::Timestamp::kEvent;  // until it is read
   if (kind >= kOnDevice)
     command.device =
         static_cast<std::uint16_t>(in.number(Command::kMaxDevices - 1u, "the device of a command"));
@@ -198,6 +214,8 @@ void encode_command(const Command& command, Bytes& out) {
   if (has_place(command.kind)) put_varint(out, place_number(command));
   if (has_sort(command.kind)) put_varint(out, command.write ? 1 : 0);
   if (has_stream(command.kind)) put_varint(out, command.stream);
+  if (command.timestamp != Command::Timestamp::kNone)
+    put_varint(out, static_cast<std::uint64_t>(command.timestamp));
   if (has_event(command.kind)) put_varint(out, command.event);
   if (has_source(command.kind)) put_varint(out, command.source);
   if (command.kind == Kind::kNetOperation) encode_net_operation(command.operation, out);
@@ -225,6 +243,7 @@ Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t even
   if (has_place(command.kind)) decode_place(in, command);
   if (has_sort(command.kind)) command.write = in.number(1, "the sort of an access") == 1;
   if (has_stream(command.kind)) command.stream = in.varint();
+  if (command.timestamp != Command::Timestamp::kNone) command.timestamp = decode_timestamp(in);
   if (has_event(command.kind)) {
     if (events == 0) throw BrokenBlock("a command waits for an event before one is recorded");
     command.event = static_cast<std::uint32_t>(in.number(events - 1, "the event of a command"));
@@ -259,7 +278,9 @@ std::uint32_t version_of(const CompactDirectory& directory) {
   const auto says_host = [](const Command& c) { return c.kind == Command::Kind::kHostCall || c.graph_node; };
   const auto says_task = [](const Command& c) { return c.kind == Command::Kind::kHostTask; };
   const auto says_message = [&](const Command& c) { return says_task(c) && is_library_task(c.task.kind); };
+  const auto says_timestamp = [](const Command& c) { return c.timestamp != Command::Timestamp::kNone; };
   const auto says_size = [](const KernelEntry& k) { return k.size.has_value(); };
+  if (std::ranges::any_of(directory.commands, says_timestamp)) return kTimestampVersion;
   if (std::ranges::any_of(directory.commands, says_message)) return kMessageVersion;
   if (std::ranges::any_of(directory.commands, says_task)) return kTaskVersion;
   if (std::ranges::any_of(directory.commands, says_host)) return kHostVersion;

@@ -45,9 +45,10 @@ void HostStream::moved() {
   host_event_.reset();
 }
 
-std::uint32_t HostStream::record(std::uint64_t stream) {
+std::uint32_t HostStream::record(std::uint64_t stream, Command::Timestamp timestamp) {
   Command command;
   command.kind = Kind::kEventRecord;
+  command.timestamp = timestamp;
   command.stream = stream;
   push(command);
   return (*events_)++;

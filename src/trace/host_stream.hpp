@@ -36,7 +36,9 @@ class HostStream {
   /// The caller has appended something that the host waits for in its stream.
   void moved();
   /// The number of an event that is recorded in the stream, after enter().
-  std::uint32_t record(std::uint64_t stream);
+  std::uint32_t record(std::uint64_t stream, Command::Timestamp timestamp = Command::Timestamp::kNone);
+  /// The host reads its clock.
+  void read_clock() { (void)record(kStream, Command::Timestamp::kClock); }
   /// As it is, in no order with the host.
   void push(Command command);
 

@@ -34,6 +34,7 @@ struct Verb {
 constexpr Verb kVerbs[] = {
     {"Wait", "Wait", Command::Kind::kWait, ""},
     {"EventRecord", "EventRecord,STREAM", Command::Kind::kEventRecord, "s"},
+    {"Timestamp", "Timestamp,STREAM,WHOSE", Command::Kind::kEventRecord, "sT"},
     {"StreamWait", "StreamWait,STREAM,EVENT", Command::Kind::kStreamWait, "se"},
     {"EventWait", "EventWait,EVENT", Command::Kind::kEventWait, "e"},
     {"MemcpyPeer", "MemcpyPeer,TO,FROM,BYTES,STREAM", Command::Kind::kPeerCopy, "afbs"},
@@ -191,6 +192,9 @@ class ListParser {
       case 'h':
         return is_decimal(field, event) && event < Command::kMaxThreads &&
                (command.thread = static_cast<std::uint32_t>(event), true);
+      case 'T':
+        return is_decimal(field, event) && event > 0 && event < Command::kTimestamps &&
+               (command.timestamp = static_cast<Command::Timestamp>(event), true);
       case 'c':
         return is_decimal(field, event) && event < Command::kCalls &&
                (command.call = static_cast<Command::Call>(event), true);

@@ -221,6 +221,13 @@ struct Command {
     kReturn,   // from the wait before it
   };
   static constexpr std::uint64_t kCalls = 3;
+  /// What a program that is executed again is told of an event's record (docs/mpi-programs.md).
+  enum class Timestamp : std::uint8_t {
+    kNone,
+    kEvent,  // its time is that of one of the program's events
+    kClock,  // likewise that of a read of a process's clock
+  };
+  static constexpr std::uint64_t kTimestamps = 3;
   static constexpr std::uint32_t kMaxThreads = 1 << 16;
   static constexpr std::uint16_t kMaxDevices = 64;
   Address address = 0;          // copies, commands on managed memory: a range of memory
@@ -240,6 +247,7 @@ struct Command {
   std::uint32_t thread = 0;     // kHostCall: 0 the program's first thread; below kMaxThreads
   Call call = Call::kNothing;   // kHostCall
   bool graph_node = false;      // kernels: the launch of a graph starts it, after the graph's first work
+  Timestamp timestamp = Timestamp::kNone;  // kEventRecord
 };
 /// How many devices the commands need: at least 1.
 [[nodiscard]] std::uint16_t devices_of(const std::vector<Command>& commands);

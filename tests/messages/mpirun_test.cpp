@@ -1,6 +1,8 @@
 // `mpirun -n N lockstep exec -- PROGRAM`: where MPI was found at build time.
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
@@ -137,10 +139,73 @@ TEST_CASE("mpirun exec: what cannot be simulated is one error line and exit code
              Contains("expected a system with NICs and [node] design = inter_kernel"));
   CHECK_THAT(error(2, "", "v100"), Contains("2 processes of an MPI program on v100"));
   CHECK_THAT(error(2, "--gpus 1"), Contains("2 processes of an MPI program on 1 devices"));
-  CHECK_THAT(error(2, "--clock simulated"), Contains("there is no time while it runs"));
+  CHECK_THAT(error(2, "--clock simulated"), Contains("there is no time while it runs; expected a run with"));
+  CHECK_THAT(error(2, "--clock " + runs.path("none")), Contains("none/stats.json"));
+  CHECK_THAT(error(2, "--clock x -o y"), Contains("--out has no effect with --clock FOLDER"));
   CHECK_THAT(error(2, "--allreduce tree"), Contains("--allreduce: found 'tree'"));
   CHECK(runs.call(std::string(LOCKSTEP_BINARY) + " exec --eager 100 -- /bin/true") == 2);
   CHECK_THAT(runs.errors(), Contains("--eager is for MPI programs"));
+}
+
+TEST_CASE("mpirun exec --clock: a second run prints the simulated times of the first one", "[long]") {
+  if (is_left_out()) return;
+  const MpiRuns runs;
+  const std::string program = "times " + kPtx;
+  REQUIRE(runs.exec(2, program, "-o " + runs.path("a") + " --record " + runs.path("a.lst")) == 0);
+  CHECK(count(runs.errors(), "a second run with --clock " + runs.path("a") + " prints that") == 1);
+  const std::string bytes = runs.stats("a");
+  for (const char* threads : {"1", "2"}) {
+    REQUIRE(runs.call(std::string(LOCKSTEP_BINARY) + " run " + runs.path("a.lst") + " -c " +
+                      runs.path("nodes.ini") + " -q -t " + threads + " -o " + runs.path("c")) == 0);
+    CHECK((runs.stats("c") == bytes));
+  }
+  REQUIRE(runs.exec(2, program, "--clock " + runs.path("a") + " --record " + runs.path("b.lst")) == 0);
+  CHECK(count(runs.errors(), "is of the simulated run in " + runs.path("a")) == 1);
+  CHECK(contents(runs.path("a.lst")) == contents(runs.path("b.lst")));
+  const auto stats = nlohmann::json::parse(contents(runs.path("a") + "/stats.json"));
+  const auto& processes = stats["system"]["network"]["processes"];
+  REQUIRE(processes.size() == 4);
+  CHECK(!processes[2].contains("clock_ps"));
+  std::istringstream lines(runs.output());
+  unsigned found = 0;
+  std::string word;
+  while (lines >> word) {
+    if (word != "time") continue;
+    std::size_t process = 2;
+    double begin = 0, end = 0, milliseconds = 0, tick = 0;
+    lines >> process >> begin >> end >> milliseconds >> tick;
+    REQUIRE(process < 2);
+    ++found;
+    CHECK(tick == 1e-12);
+    const auto clock = processes[process]["clock_ps"].get<std::vector<std::uint64_t>>();
+    const auto events = processes[process]["event_ps"].get<std::vector<std::uint64_t>>();
+    REQUIRE(clock.size() == 2);
+    REQUIRE(events.size() == 2);
+    CHECK(std::llround(begin * 1e12) == static_cast<long long>(clock[0]));
+    CHECK(std::llround(end * 1e12) == static_cast<long long>(clock[1]));
+    CHECK(milliseconds * 1e9 == Approx(events[1] - events[0]).epsilon(1e-6));
+    CHECK(events[0] >= clock[1]);
+    CHECK(events[1] - events[0] > 2000);  // a kernel's additions
+  }
+  CHECK(found == 2);
+}
+
+TEST_CASE("mpirun exec --clock: a run that is not of this program is one error line and exit code 2",
+          "[long]") {
+  if (is_left_out()) return;
+  const MpiRuns runs;
+  const auto second = [&](int processes, const std::string& program) {
+    CHECK(runs.exec(processes, program, "--clock " + runs.path("a")) == 2);
+    CHECK(count(runs.errors(), "lockstep: error") == 1);
+    return runs.errors();
+  };
+  REQUIRE(runs.exec(2, "adapt message", "-q -o " + runs.path("a")) == 0);
+  CHECK_THAT(second(2, "adapt message"), Contains("is not of that run: it has made other calls"));
+  CHECK_THAT(second(2, "adapt clock"),
+             Contains("process 1 reads its clock (MPI_Wtime) more often") && Contains("which has 1 of them"));
+  CHECK_THAT(second(3, "adapt message"), Contains("found a run of 2 processes; expected one of 3"));
+  REQUIRE(runs.exec(2, "others", "-q -o " + runs.path("a")) == 0);
+  CHECK_THAT(second(2, "others"), Contains("found no \"clock_ps\""));
 }
 
 TEST_CASE("mpirun exec: a folder that only one process sees is an error that says so", "[slow]") {

@@ -152,8 +152,25 @@ TEST_CASE("A broken recording is refused with its line") {
       {head + "K 0 MPI_Reduce_scatter 0 0 0 0 1 8\n", "expected 2 sizes"},
       {head + "K 0 MPI_Neighbor_alltoall 0 0 0 0 1 8 2 0\n", "expected a member, a number up to 1"},
       {head + "K 0 MPI_Neighbor_alltoall 0 0 0 0 1 8 1 1\n", "expected a member"},
+      {head + "T\n", "expected a position, a number"},
+      {head + "T 0 0\n", "expected nothing more"},
+      {head + "T -1\n", "expected a position, a number"},
+      {head + "T 5\nT 4\n", ":4: "},
+      {head + "E 0\nT 0\n", "nothing behind the end"},
       {head + "Q\n", "expected one of"}};
   for (const auto& [text, expected] : broken) CHECK_THROWS_WITH(reading(text), Contains(expected));
+}
+
+TEST_CASE("A process that reads its clock too often is refused") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "clock").string();
+  std::string text = "lockstep-mpi 1 0 2\nC 0 0 2 0 1\n";
+  for (std::uint64_t i = 0; i < messages::kMaxClockReads; ++i) text += "T 0\n";
+  std::ofstream(path) << text << "E 0\n";
+  CHECK(messages::read_recording(path).calls.size() == 1048576);
+  std::ofstream(path) << text << "T 0\nE 0\n";
+  CHECK_THROWS_WITH(messages::read_recording(path),
+                    Contains("process 0 reads its clock (MPI_Wtime) more than 1048576 times"));
 }
 
 TEST_CASE("Processes of different programs, and one without its end, are refused") {

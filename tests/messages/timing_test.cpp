@@ -141,6 +141,42 @@ TEST_CASE(
   CHECK(both("MPI_Neighbor_alltoall", "0 0") == Approx(2).margin(0.05));
 }
 
+TEST_CASE("Reads of the clock are apart by what the process does between them, and take nothing") {
+  constexpr std::uint64_t kRounds = 3, kMore = 50'000'000;  // ps
+  const auto run = [&](std::uint64_t more_ps, bool reads) {
+    Calls calls(2);
+    const auto read = [&](unsigned process) {
+      if (reads) calls.line(process, "T 0");
+    };
+    calls.send(0, 1, kSmall).receive(1, 0);
+    read(0);
+    for (unsigned i = 0; i < kRounds; ++i) {
+      calls.receive(0, 1).send(1, 0, kSmall);
+      read(1);
+      calls.send(0, 1, kSmall).receive(1, 0);
+    }
+    read(0);
+    read(1);
+    config::SystemConfig system = nodes(2, "inter_kernel");
+    kind(system, "wire").latency_ps += more_ps;
+    return calls.run(system);
+  };
+  const gpu::RunResult result = run(0, true), slow = run(kMore, true);
+  const auto& one = network(result).processes;
+  const auto& more = network(slow).processes;
+  const auto apart = [](const auto& process) { return process.clock_ps->back() - process.clock_ps->front(); };
+  REQUIRE((one[0].clock_ps->size() == 2 && one[1].clock_ps->size() == kRounds + 1));
+  CHECK(one[0].event_ps->empty());
+  // Two wires of a star each way.
+  CHECK(apart(more[0]) - apart(one[0]) == Approx(2 * 2 * kRounds * kMore).epsilon(1e-5));
+  CHECK(apart(more[1]) - apart(one[1]) == Approx(2 * 2 * kRounds * kMore).epsilon(1e-5));
+  // The last call of process 1 ends the run.
+  CHECK(static_cast<double>(one[1].clock_ps->back()) / 1000 == Approx(time_of(result)).margin(0.001));
+  const gpu::RunResult without = run(0, false);
+  CHECK(without.report.total_cycles == result.report.total_cycles);
+  CHECK(!network(without).processes[0].clock_ps);
+}
+
 TEST_CASE("A ring moves 2 (P - 1) / P of the data over each wire") {
   const auto time = [](std::uint64_t bytes) {
     return time_of(Calls(4).collective("MPI_Allreduce", 0, {bytes}).run(nodes(4, "inter_kernel")));

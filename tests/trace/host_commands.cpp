@@ -50,6 +50,37 @@ TEST_CASE("A list says who calls and which kernels are nodes of a graph, and a c
         Catch::Matchers::Contains("kernelslist.g:2: found '" + std::string(line) + "'; expected '"));
 }
 
+TEST_CASE("A list says whose time an event's record is, and a compact trace keeps it") {
+  Lists lists;
+  const auto set = lists.open(
+      "Timestamp,7,1\nkernel-1.traceg\nDevice,3\nTimestamp,18446744073709551615,2\nEventRecord,0\nEventWait,"
+      "2\n");
+  const auto check = [](const TraceSet& trace) {
+    using Timestamp = Command::Timestamp;
+    const auto& c = trace.commands();
+    REQUIRE(c.size() == 5);
+    CHECK((c[0].kind == Kind::kEventRecord && c[0].stream == 7 && c[0].timestamp == Timestamp::kEvent));
+    CHECK((c[2].kind == Kind::kEventRecord && c[2].device == 3 && c[2].timestamp == Timestamp::kClock));
+    CHECK(c[2].stream == ~std::uint64_t{0});
+    CHECK((c[3].kind == Kind::kEventRecord && c[3].timestamp == Timestamp::kNone));
+    CHECK(c[4].event == 2);
+  };
+  check(*set);
+  const std::string compact = (lists.dir.path / "t.lst").string();
+  write_compact(*set, compact, {});
+  check(*open_trace(compact));
+  CHECK(slurp(compact)[8] == 9);
+  for (const char* line :
+       {"Timestamp,1", "Timestamp,1,0", "Timestamp,1,3", "Timestamp,x,1", "Timestamp,1,1,1"})
+    CHECK_THROWS_WITH(
+        lists.open(std::string("kernel-1.traceg\n") + line + "\n"),
+        Catch::Matchers::Contains("kernelslist.g:2: found '" + std::string(line) + "'; expected '"));
+  for (const Bytes& wrong : {Bytes{27, 0, 0}, Bytes{27, 0, 3}, Bytes{27, 0}, Bytes{28}, Bytes{32 + 28, 1}}) {
+    ByteReader in(wrong);
+    CHECK_THROWS_AS(decode_command(in, 1, 0), BrokenBlock);
+  }
+}
+
 TEST_CASE("A trace that says nothing of its host keeps its version") {
   Lists lists;
   const auto set = lists.open("kernel-1.traceg\nWait\n");

@@ -1,9 +1,12 @@
 #include "messages/pmpi/log.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <string_view>
+
+#include "messages/recording.hpp"
 
 namespace lockstep_pmpi {
 namespace {
@@ -56,6 +59,7 @@ void Log::begin() {
     PMPI_Abort(MPI_COMM_WORLD, 2);
   }
   unsetenv(kFileVariable);  // programs that this one starts are not recorded
+  shown_.begin();
   write("lockstep-mpi 1" + text(static_cast<std::uint64_t>(rank)) + text(static_cast<std::uint64_t>(size)));
   add_with(MPI_COMM_WORLD, 0);
   add_with(MPI_COMM_SELF, (static_cast<std::uint64_t>(rank) + 1) << 32);
@@ -78,6 +82,30 @@ void Log::aborted(int code) {
   std::fprintf(stderr,
                "lockstep: error: process %d has called MPI_Abort with code %d: nothing is simulated\n", rank,
                code);
+}
+
+double Log::clock() {
+  const std::scoped_lock lock(mutex_);
+  if (file_ == nullptr) return shown_.is_shown() ? shown_.last() : PMPI_Wtime();
+  // One more than may be read says that there were too many.
+  if (clock_reads_++ <= lockstep::messages::kMaxClockReads) write("T" + text(position()));
+  if (!shown_.is_shown()) return PMPI_Wtime();
+  if (shown_.at_end()) end_of_times();
+  return shown_.next();
+}
+
+/// As MPI_Abort(2), but that nothing more is said.
+void Log::end_of_times() {
+  write("X 2");
+  std::fflush(nullptr);
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::fprintf(
+      stderr,
+      "lockstep: error: process %d reads its clock (MPI_Wtime) more often than in the run whose times "
+      "it is shown, which has %zu of them; expected the same program with the same arguments\n",
+      rank, shown_.size());
+  _exit(2);
 }
 
 void Log::not_simulated(const char* function) {

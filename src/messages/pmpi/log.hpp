@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "messages/pmpi/clock.hpp"
+
 namespace lockstep_pmpi {
 
 /// A communicator as all its processes know it.
@@ -83,6 +85,13 @@ class Log {
   void collective(const CollectiveCall& call);
   void collective(const CollectiveCall& call, MPI_Request request);
 
+  /// MPI_Wtime: what it returns. Where an earlier run is shown, its times one after another; the process ends
+  /// where that has no more.
+  double clock();
+  [[nodiscard]] double clock_tick() const {
+    return shown_.is_shown() ? ShownClock::kSecondsOfPs : PMPI_Wtick();
+  }
+
  private:
   struct Request {
     std::uint64_t number = 0;
@@ -94,6 +103,7 @@ class Log {
   /// Nothing: a communicator that is not simulated.
   [[nodiscard]] std::string described(const CollectiveCall& call);
   void add_with(MPI_Comm made, std::uint64_t id);
+  [[noreturn]] void end_of_times();
 
   std::recursive_mutex mutex_;
   std::FILE* file_ = nullptr;
@@ -106,7 +116,8 @@ class Log {
     std::uint64_t request = 0;
   };
   std::map<MPI_Message, Matched> matched_;
-  std::uint64_t next_request_ = 0, next_communicator_ = 0, made_ = 0;
+  std::uint64_t next_request_ = 0, next_communicator_ = 0, made_ = 0, clock_reads_ = 0;
+  ShownClock shown_;
   std::set<std::string> noted_;
 };
 

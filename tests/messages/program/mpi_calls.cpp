@@ -127,6 +127,44 @@ void other_functions() {
   MPI_Comm_free(&twin);
 }
 
+/// Prints what it measures: by MPI_Wtime that of a ping-pong, by events that of a kernel.
+void times(const char* ptx) {
+  void** const handle = register_ptx(ptx);
+  check(handle != nullptr, "timing.ptx");
+  register_kernel(handle, &work, "work");
+  __cudaRegisterFatBinaryEnd(handle);
+  void *memory = nullptr, *events[2] = {};
+  cudaMalloc(&memory, 1 << 16);
+  unsigned count = 2000;
+  void* args[] = {&memory, &count};
+  std::vector<int> data(100, me);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin = MPI_Wtime();
+  for (int round = 0; round < 3; ++round)
+    for (int from = 0; from < 2; ++from) {
+      if (me == from) MPI_Send(data.data(), 100, MPI_INT, 1 - from, 0, MPI_COMM_WORLD);
+      if (me == 1 - from) MPI_Recv(data.data(), 100, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  const double end = MPI_Wtime();
+  for (void*& event : events) cudaEventCreate(&event);
+  cudaEventRecord(events[0], nullptr);
+  launch(&work, 1, 32, args);
+  cudaEventRecord(events[1], nullptr);
+  cudaEventSynchronize(events[1]);
+  float milliseconds = 0;
+  cudaEventElapsedTime(&milliseconds, events[0], events[1]);
+  std::printf("time %d %.17g %.17g %.9g %.17g\n", me, begin, end, static_cast<double>(milliseconds),
+              MPI_Wtick());
+}
+
+/// Does something else when it is shown simulated time.
+void adapt(const std::string& what) {
+  const double begin = MPI_Wtime();
+  const bool is_shown = MPI_Wtick() == 1e-12;
+  if (is_shown && what == "message") MPI_Barrier(MPI_COMM_WORLD);
+  if (is_shown && what == "clock" && me == 1) check(MPI_Wtime() > begin, "MPI_Wtime");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -147,6 +185,10 @@ int main(int argc, char** argv) {
     neighborhoods();
   } else if (what == "gpu" && argc > 2) {
     gpu(argv[2]);
+  } else if (what == "times" && argc > 2) {
+    times(argv[2]);
+  } else if (what == "adapt" && argc > 2) {
+    adapt(argv[2]);
   } else if (what == "others") {
     other_functions();
   } else if (what == "abort" && me == 1) {

@@ -1,0 +1,25 @@
+// Options of `lockstep exec` that say what is simulated, and what then has no effect. All throw UserError.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <string>
+
+#include "gpu/simulation.hpp"
+
+namespace lockstep::cli {
+
+/// Nothing is simulated, because of `option`: what asks for a simulation's results, or says how to simulate,
+/// would be ignored.
+void refuse_timing_options(const boost::program_options::variables_map& values, const char* option);
+
+/// Why the program must have ended before its simulation begins; nullptr where it need not.
+[[nodiscard]] const char* needs_whole_trace(const gpu::RunOptions& options);
+
+/// --clock: the folder of a run whose times an MPI program is shown; empty: there is none.
+[[nodiscard]] std::string shown_run(const boost::program_options::variables_map& values, bool is_mpi_program);
+
+/// --clock: do the program's clocks show simulated time?
+[[nodiscard]] bool shows_simulated_time(const boost::program_options::variables_map& values, bool functional,
+                                        const gpu::RunOptions& options);
+
+}  // namespace lockstep::cli
