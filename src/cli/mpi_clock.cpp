@@ -83,8 +83,8 @@ ShownRun read_shown_run(const std::string& folder, const ShownProgram& program, 
   if (processes.size() != program.processes)
     differs(fmt::format("a run of {} processes", processes.size()),
             fmt::format("one of {}", program.processes));
-  if (const std::string name = results.text(results.root()["system"], "name"); name != program.system)
-    differs("a run on " + name, "one on " + program.system);
+  if (stats::read_file(folder + "/system.ini") != program.system_ini)
+    differs("a run on another system (system.ini)", "the same -c, --gpus and --set");
   if (results.member(results.root(), "partial", Json::value_t::boolean).get<bool>())
     differs("a run that has not come to its end", "a whole one");
   const auto found = std::ranges::find_if(processes, [&](const Json* process) {

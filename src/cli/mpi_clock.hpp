@@ -12,8 +12,8 @@ namespace lockstep::cli {
 
 /// What must be the same in the earlier run.
 struct ShownProgram {
-  std::string name;    // the trace's
-  std::string system;  // on which it was simulated
+  std::string name;        // the trace's
+  std::string system_ini;  // on which it was simulated, as config::to_ini() writes it
   unsigned processes = 0;
 };
 

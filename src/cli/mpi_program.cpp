@@ -22,6 +22,7 @@
 #include "cli/mpi_clock.hpp"
 #include "cli/options.hpp"
 #include "cli/temporary_folder.hpp"
+#include "config/system_config.hpp"
 #include "cuda/settings.hpp"
 #include "messages/joined_trace.hpp"
 #include "trace/compact_feed.hpp"
@@ -216,7 +217,7 @@ int simulate_all(RunArguments& arguments, const SharedFolder& shared, const MpiO
 int check_shown(const RunArguments& arguments, const SharedFolder& shared, const MpiOptions& options,
                 const std::string& program, const ShownRun& run) {
   const messages::JoinedTrace joined(shared.files(), options.protocol, program);
-  write(joined, arguments);
+  if (options.keeps) write(joined, arguments);
   shared.remove();
   check_same_calls(run, joined.content_hash());
   if (!arguments.quiet)
@@ -283,6 +284,7 @@ MpiOptions mpi_options(const po::variables_map& values) {
   options.protocol.all_reduce = name == "ring"   ? AllReduce::kRing
                                 : name == "auto" ? AllReduce::kAuto
                                                  : AllReduce::kRecursiveDoubling;
+  options.keeps = values.count("record") > 0;
   if (values.count("ranks-folder")) options.folder = values["ranks-folder"].as<std::string>();
   return options;
 }
@@ -297,7 +299,8 @@ int run_mpi_program(RunArguments& arguments, Start start, const MpiJob& job, con
   prepare(start, job, shared);
   ShownRun shown;
   if (!options.shown.empty()) {
-    shown = read_shown_run(options.shown, {program, arguments.options.system->name, job.size}, job.rank);
+    shown = read_shown_run(options.shown, {program, config::to_ini(*arguments.options.system), job.size},
+                           job.rank);
     show_times(shown, folder.path(), start);
   }
   start.max_instructions = arguments.max_instructions;

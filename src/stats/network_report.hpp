@@ -102,7 +102,7 @@ struct NetworkReport {
     template <class A>
     void persist(A& a) {
       a.members(*this, node, device, tasks, instructions, memory_bytes, bytes_sent, messages,
-                completion_queues);
+                completion_queues, clock_ps, event_ps);
     }
   };
   std::string design;

@@ -181,7 +181,7 @@ void decode_place(ByteReader& in, Command& command) {
 
 Command::Timestamp decode_timestamp(ByteReader& in) {
   const std::uint64_t number = in.number(Command::kTimestamps - 1, "whose time an event's record is");
-  if (number == 0) throw BrokenBlock("a timestamp is nobody's; expected 1 or 2");
+  if (number == 0) throw BrokenBlock("an event's record has the timestamp 0; expected 1 or 2");
   return static_cast<Command::Timestamp>(number);
 }
 

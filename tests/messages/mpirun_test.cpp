@@ -204,6 +204,8 @@ TEST_CASE("mpirun exec --clock: a run that is not of this program is one error l
   CHECK_THAT(second(2, "adapt clock"),
              Contains("process 1 reads its clock (MPI_Wtime) more often") && Contains("which has 1 of them"));
   CHECK_THAT(second(3, "adapt message"), Contains("found a run of 2 processes; expected one of 3"));
+  CHECK(runs.exec(2, "adapt message", "--set clock.core_khz=1000000 --clock " + runs.path("a")) == 2);
+  CHECK_THAT(runs.errors(), Contains("found a run on another system (system.ini)"));
   REQUIRE(runs.exec(2, "others", "-q -o " + runs.path("a")) == 0);
   CHECK_THAT(second(2, "others"), Contains("found no \"clock_ps\""));
 }

@@ -86,6 +86,8 @@ void add_process_and_locks(NetworkReport& network) {
   process.messages = operations(c);
   process.completion_queues = depth(c);
   network.processes = {process, process};
+  network.processes[1].clock_ps = {0, 18446744073709551615u, 5};
+  network.processes[1].event_ps.emplace();
   network.locks = {{.node = "gpu0", .stores = c(), .held = c(), .total_ps = c(), .times = {c(), 0, c()}}};
 }
 
@@ -153,6 +155,9 @@ TEST_CASE("network statistics: processes and locks stand beside the threads") {
       CHECK(tasks["total_ps"] == network.processes[1].tasks[k].total_ps);
       CHECK(tasks["most_ps"] == network.processes[1].tasks[k].most_ps);
     }
+    CHECK(process["clock_ps"] == Json{0, 18446744073709551615u, 5});
+    CHECK(process["event_ps"] == Json::array());
+    CHECK_FALSE(json["processes"][0].contains("clock_ps"));
     check_operations(process["operations"]["put"], network.processes[1].messages);
     check_depth(process["completion_queues"], network.processes[1].completion_queues, 1000);
     CHECK(json["locks"].at(0)["stores"] == network.locks[0].stores);
