@@ -58,6 +58,12 @@ net::AgentNews NetChecks::task(const trace::Command& c) const {
   if (trace::names_message(t.kind) && t.instructions >= trace::kMaxMessages)
     throw UserError(fmt::format("the host of device {} has message {}; expected one below {}", c.device,
                                 t.instructions, trace::kMaxMessages));
+  if (t.kind == trace::HostTask::Kind::kAtomic &&
+      ((t.bytes != 4 && t.bytes != 8) || (t.remote | t.local) % t.bytes != 0))
+    throw UserError(fmt::format(
+        "the host of device {} has an atomic of {} bytes at {:#x}, its old value to {:#x}; expected 4 or 8 "
+        "bytes, and multiples of that",
+        c.device, t.bytes, t.remote, t.local));
   net::AgentNews news{net::AgentNews::Kind::kTask, c.device, 0, 0, 0, 0, {}};
   news.task = t;
   return news;

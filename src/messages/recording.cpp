@@ -7,6 +7,7 @@
 #include <charconv>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <string_view>
 
 #include "trace/kernel_trace.hpp"
@@ -19,8 +20,15 @@ constexpr std::array<std::string_view, 12> kCollectives{
     "MPI_Barrier",        "MPI_Bcast",    "MPI_Reduce", "MPI_Allreduce",
     "MPI_Allgather",      "MPI_Alltoall", "MPI_Gather", "MPI_Scatter",
     "MPI_Reduce_scatter", "MPI_Scan",     "MPI_Exscan", "MPI_Neighbor_alltoall"};
+constexpr std::array<std::string_view, 5> kOneSided{"MPI_Put", "MPI_Get", "MPI_Accumulate",
+                                                    "MPI_Get_accumulate", "MPI_Fetch_and_op"};
+constexpr std::array<std::string_view, 10> kOrders{
+    "MPI_Win_fence",      "MPI_Win_flush", "MPI_Win_flush_all", "MPI_Win_lock",     "MPI_Win_unlock",
+    "MPI_Win_unlock_all", "MPI_Win_post",  "MPI_Win_start",     "MPI_Win_complete", "MPI_Win_wait"};
+constexpr std::string_view kCalls = "SRWKIOY";  // letters of lines that are calls
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 40;
-constexpr std::uint64_t kMaxEdges = 1 << 20;  // of a process in a graph
+constexpr std::uint64_t kMaxUnit = (std::uint64_t{1} << 31) - 1;  // an int of MPI_Win_create
+constexpr std::uint64_t kMaxEdges = 1 << 20;                      // of a process in a graph
 
 class Reader {
  public:
@@ -80,6 +88,7 @@ class Reader {
     const std::string_view letter = word();
     if (all_.complete) fail("nothing behind the end");
     if (letter == "C") return add_communicator();
+    if (letter == "V") return add_window();
     if (letter == "N") {
       all_.not_simulated.emplace_back(rest_);
       rest_ = {};
@@ -90,10 +99,10 @@ class Reader {
       all_.complete = true;
     } else if (letter == "T") {
       clock();
-    } else if (letter == "S" || letter == "R" || letter == "W" || letter == "K" || letter == "I") {
+    } else if (letter.size() == 1 && kCalls.find(letter) != std::string_view::npos) {
       call(letter.front());
     } else {
-      fail("one of C S R W K I T N E X");
+      fail("one of C S R W K I V O Y T N E X");
     }
   }
 
@@ -123,12 +132,29 @@ class Reader {
           all_.rank, kMaxClockReads));
   }
 
+  void add_window() {
+    Window window;
+    const std::uint32_t of = communicator();
+    window.base = number("an address");
+    window.unit = number("a unit", kMaxUnit);
+    all_.communicators[of].window = window;
+  }
+  std::uint32_t window() {
+    const std::uint32_t found = communicator();
+    if (!all_.communicators[found].window) fail("a window");
+    return found;
+  }
+
   void call(char letter) {
     Call c;
     c.position = position();
     if (letter == 'K' || letter == 'I') {
       if (letter == 'I') begin_collective(c);
       collective(c);
+    } else if (letter == 'O') {
+      one_sided(c);
+    } else if (letter == 'Y') {
+      order(c);
     } else {
       c.within = number("0 or 1", 1) != 0;
       c.request = number("a request");
@@ -162,6 +188,35 @@ class Reader {
     c.send = number("an address");
   }
 
+  template <class Enum, std::size_t kCount>
+  Enum named(const std::array<std::string_view, kCount>& names, const char* what) {
+    const auto found = std::find(names.begin(), names.end(), word());
+    if (found == names.end()) fail(what);
+    return static_cast<Enum>(found - names.begin());
+  }
+  void one_sided(Call& c) {
+    c.kind = Call::Kind::kOneSided;
+    c.request = number("a request");
+    if (!open_.emplace(c.request, false).second) fail("a new request");
+    c.one_sided = named<OneSided>(kOneSided, "a one-sided operation's name");
+    c.communicator = window();
+    c.peer = process();
+    c.bytes = {number("bytes", kMaxBytes)};
+    c.send = number("an address");
+    c.receive = number("an address");
+    c.displacement = number("a displacement");
+    if (c.one_sided == OneSided::kAtomic && c.bytes.front() != 4 && c.bytes.front() != 8)
+      fail("4 or 8 bytes");
+  }
+  void order(Call& c) {
+    c.kind = Call::Kind::kOrder;
+    c.order = named<Order>(kOrders, "the name of a call that orders operations");
+    c.communicator = window();
+    const std::size_t members = all_.communicators[c.communicator].members.size();
+    for (std::uint64_t n = number("a number of members", members); n > 0; --n)
+      c.to.push_back(static_cast<std::uint32_t>(number("a member", members - 1)));
+  }
+
   void begin_collective(Call& c) {
     c.kind = Call::Kind::kBeginCollective;
     c.request = number("a request");
@@ -169,10 +224,7 @@ class Reader {
   }
   void collective(Call& c) {
     if (c.kind != Call::Kind::kBeginCollective) c.kind = Call::Kind::kCollective;
-    const std::string_view name = word();
-    const auto found = std::find(kCollectives.begin(), kCollectives.end(), name);
-    if (found == kCollectives.end()) fail("a collective call's name");
-    c.collective = static_cast<Collective>(found - kCollectives.begin());
+    c.collective = named<Collective>(kCollectives, "a collective call's name");
     c.communicator = communicator();
     const std::size_t members = all_.communicators[c.communicator].members.size();
     c.root = static_cast<std::uint32_t>(number("a root", members - 1));

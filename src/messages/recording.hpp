@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +10,17 @@
 
 namespace lockstep::messages {
 
-/// A communicator: the same `id` in all its processes.
+/// Memory that others may access: displacements count from `base` in units of so many bytes.
+struct Window {
+  Address base = 0;
+  std::uint64_t unit = 1;
+};
+
+/// A communicator, or a window and its processes: the same `id` in all of them.
 struct Communicator {
   std::uint64_t id = 0;
   std::vector<std::uint16_t> members;  // processes, by their rank in it
+  std::optional<Window> window{};
 };
 
 enum class Collective : std::uint8_t {
@@ -33,6 +40,27 @@ enum class Collective : std::uint8_t {
 
 /// A program that waits for a time to come would read its clock for ever.
 inline constexpr std::uint64_t kMaxClockReads = 1 << 20;
+/// Of one side.
+enum class OneSided : std::uint8_t {
+  kPut,
+  kGet,
+  kAccumulate,     // kPut of what is there combined with it
+  kGetAccumulate,  // likewise, and what was there goes to `receive`
+  kAtomic,         // one element of 4 or 8 bytes; what was there goes to `receive`, if that is not 0
+};
+/// What orders the operations on a window: `to` names the others.
+enum class Order : std::uint8_t {
+  kFence,     // all own operations are complete, and all processes have come so far
+  kFlush,     // own operations on those are complete
+  kFlushAll,  // all own operations are
+  kLock,      // of that member
+  kUnlock,    // likewise: own operations on it are complete
+  kUnlockAll,
+  kPost,      // tells those that they may access this process's memory
+  kStart,     // waits until those have said so
+  kComplete,  // own operations on those are complete, which are told
+  kWait,      // waits until those have said so
+};
 
 struct Call {
   enum class Kind : std::uint8_t {
@@ -41,20 +69,24 @@ struct Call {
     kComplete,
     kCollective,
     kBeginCollective,
-    kClock
+    kClock,
+    kOneSided,
+    kOrder,
   } kind = Kind::kSend;
   Collective collective = Collective::kBarrier;
-  bool within = false;             // of a call of MPI of which an entry came before
-  std::uint64_t position = 0;      // commands of the process's CUDA trace before it
-  std::uint64_t request = 0;       // kSend, kReceive, kBeginCollective begin it; kComplete ends it
-  std::uint32_t communicator = 0;  // index
-  std::uint16_t peer = 0;          // kSend: to; kComplete of a receive: from. A process
-  std::int64_t tag = 0;            // kSend; kComplete of a receive
-  std::uint32_t root = 0;          // kCollective: its rank in the communicator
-  Address send = 0, receive = 0;
-  std::vector<std::uint64_t> bytes;  // kSend: of the data; kCollective: as Collective says
-  std::vector<std::uint32_t> to,
-      from;  // kNeighborhood: members, one more than once where it has several edges
+  OneSided one_sided = OneSided::kPut;
+  Order order = Order::kFence;
+  bool within = false;                  // of a call of MPI of which an entry came before
+  std::uint64_t position = 0;           // commands of the process's CUDA trace before it
+  std::uint64_t request = 0;            // kComplete ends it; others begin it
+  std::uint32_t communicator = 0;       // index; of kOneSided and kOrder it is a window
+  std::uint16_t peer = 0;               // kSend, kOneSided: to; kComplete of a receive: from. A process
+  std::int64_t tag = 0;                 // kSend; kComplete of a receive
+  std::uint32_t root = 0;               // kCollective: its rank in the communicator
+  Address send = 0, receive = 0;        // own buffers: kOneSided: of the data, and for what was there
+  std::uint64_t displacement = 0;       // kOneSided: in the target's window
+  std::vector<std::uint64_t> bytes;     // kSend, kOneSided: of the data; kCollective: as Collective says
+  std::vector<std::uint32_t> to, from;  // members: kOrder: as Order says; kNeighborhood: one for each edge
 };
 
 struct Recording {
@@ -73,7 +105,11 @@ struct Recording {
 ///   W POSITION WITHIN REQUEST [PEER TAG]
 ///   K POSITION NAME COMMUNICATOR ROOT SEND RECEIVE COUNT BYTES... [TO... COUNT FROM...]
 ///   I POSITION REQUEST, then as K
-///   T POSITION for MPI_Wtime, N FUNCTION, E POSITION at the end, X CODE for MPI_Abort
+///   T POSITION for MPI_Wtime
+///   V COMMUNICATOR BASE UNIT: that is a window
+///   O POSITION REQUEST NAME WINDOW PEER BYTES SEND RECEIVE DISPLACEMENT
+///   Y POSITION NAME WINDOW COUNT TO...
+///   N FUNCTION, E POSITION at the end, X CODE for MPI_Abort
 /// Receives match messages in the order of their requests' numbers.
 /// Throws InputError with file and line.
 [[nodiscard]] Recording read_recording(const std::string& path);

@@ -21,13 +21,23 @@ using Kind = HostTask::Kind;
 using Processes = std::vector<std::vector<Step>>;
 using Line = std::tuple<std::uint16_t, std::uint16_t, Key>;  // from, to
 
-/// Numbers the messages. By line, in their order: the steps that send.
+/// All windows of the program.
+Windows windows_of(const std::vector<Recording>& recordings) {
+  Windows all;
+  for (const Recording& recording : recordings)
+    for (const Communicator& c : recording.communicators)
+      if (c.window) all[{c.id, recording.rank}] = *c.window;
+  return all;
+}
+
+/// Numbers the messages, and the one-sided operations. By line, in their order: the steps that send.
 std::map<Line, std::vector<std::size_t>> number(Processes& processes) {
   std::map<Line, std::vector<std::size_t>> sends;
-  std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> numbers;
+  std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> numbers, one_sided;
   for (std::uint16_t p = 0; p < processes.size(); ++p)
     for (std::size_t s = 0; s < processes[p].size(); ++s) {
       Step& step = processes[p][s];
+      if (is_one_sided(step.what)) step.number = one_sided[{p, step.peer}]++;
       if (step.what != Step::What::kSend) continue;
       step.number = numbers[{p, step.peer}]++;
       sends[{p, step.peer, step.key}].push_back(s);
@@ -116,19 +126,34 @@ class Tasks {
         // An eager message needs no place: this is but the call.
         task.kind = is_offered(send_of(step)) ? Kind::kAccept : Kind::kEnter;
         return push(step, task);
+      case Step::What::kPut:
+      case Step::What::kGet:
+      case Step::What::kAtomic:
+        return push(step, operation(step));
       default:
         return wait(step);
     }
   }
+  [[nodiscard]] HostTask operation(const Step& step) const {
+    const bool is_atomic = step.what == Step::What::kAtomic;
+    HostTask task;
+    task.kind = is_atomic ? Kind::kAtomic : step.what == Step::What::kGet ? Kind::kGet : Kind::kPut;
+    task.peer = step.peer;
+    task.instructions = step.number;
+    task.bytes = step.bytes;
+    task.local = is_atomic && step.address == 0 ? 0 : buffer_of(step.address, me_);
+    task.remote = buffer_of(step.remote, step.peer);
+    return task;
+  }
   void wait(const Step& step) {
     const Step& begun = processes_[me_][step.begun];
-    const bool sent = step.what == Step::What::kSent;
+    const bool sent = step.what == Step::What::kSent, arrived = step.what == Step::What::kArrived;
     // A blocking call with an eager message ends when that is on its way.
     if (sent && step.within && !is_offered(begun)) return;
     HostTask task;
-    task.kind = sent ? Kind::kSent : Kind::kArrived;
+    task.kind = sent ? Kind::kSent : arrived ? Kind::kArrived : Kind::kDone;
     task.peer = begun.peer;
-    task.instructions = sent ? begun.number : send_of(begun).number;
+    task.instructions = arrived ? send_of(begun).number : begun.number;
     push(step, task);
   }
 
@@ -141,8 +166,10 @@ class Tasks {
 
 std::vector<std::vector<PlacedTask>> schedule(const std::vector<Recording>& recordings,
                                               const Protocol& protocol) {
+  const Windows windows = windows_of(recordings);
   Processes processes;
-  for (const Recording& recording : recordings) processes.push_back(steps_of(recording, protocol.all_reduce));
+  for (const Recording& recording : recordings)
+    processes.push_back(steps_of(recording, windows, protocol.all_reduce));
   match(processes);
   std::vector<std::vector<PlacedTask>> tasks;
   for (std::uint16_t p = 0; p < processes.size(); ++p) tasks.push_back(Tasks(processes, p, protocol).all);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -10,6 +11,8 @@
 
 namespace lockstep::messages {
 namespace {
+
+constexpr std::int64_t kPointToPoint = -1;  // in keys: not of a collective call
 
 /// A collective call's messages as steps; `begun` is an index in `all`.
 class Collected final : public CollectiveSteps {
@@ -56,8 +59,8 @@ class Collected final : public CollectiveSteps {
 
 class Process {
  public:
-  Process(const Recording& recording, AllReduce all_reduce)
-      : recording_(&recording), all_reduce_(all_reduce) {
+  Process(const Recording& recording, const Windows& windows, AllReduce all_reduce)
+      : recording_(&recording), windows_(&windows), all_reduce_(all_reduce) {
     find_sources();
     for (const Call& call : recording.calls) add(call);
   }
@@ -66,6 +69,7 @@ class Process {
  private:
   /// A collective call that has begun: how much of it is done, and where its steps have come.
   struct Pending {
+    std::uint32_t communicator = 0;
     std::vector<Step> all;
     std::vector<std::size_t> placed;
   };
@@ -75,23 +79,61 @@ class Process {
     for (const Call& call : recording_->calls)
       if (call.kind == Call::Kind::kComplete) complete_[call.request] = &call;
   }
+  [[nodiscard]] const Communicator& communicator(const Call& call) const {
+    return recording_->communicators[call.communicator];
+  }
 
   void add(const Call& call);
+  void add_by_kind(const Call& call);
   void add_message(const Call& call);
   void add_complete(const Call& call);
   void add_collective(const Call& call);
-  /// As far as `end`, within `call`.
-  void place(Pending& pending, std::size_t end, const Call& call);
+  void add_one_sided(const Call& call);
+  void add_order(const Call& call);
+  /// Within the call: its index.
+  std::size_t push(Step step);
+  void wait(Step::What what, std::size_t begun) { push({.what = what, .begun = begun}); }
+  /// As far as `end`.
+  void place(Pending& pending, std::size_t end);
+  /// What is left of those that have begun before in the communicator: calls of one communicator have the
+  /// same order in all its processes, waits for their requests need not.
+  void finish(std::uint32_t communicator, std::uint64_t before);
+  /// Calls of all members of its communicator.
+  [[nodiscard]] Pending collected(const Call& call, std::size_t& first);
+
+  void operate(Step::What what, const Call& call, Address own, Address remote);
+  [[nodiscard]] Address remote_of(const Call& call) const;
+  /// Own operations in a window are complete: on one member, or on all.
+  void flush(const Call& call, std::optional<std::uint16_t> peer);
+  void flush_members(const Call& call);
+  /// An atomic on a member's lock.
+  std::optional<std::size_t> update_lock(const Call& call, std::uint32_t member);
+  /// A message that opens or ends an epoch, to or from those of the call.
+  void tell(const Call& call, std::int64_t tag);
+  void await(const Call& call, std::int64_t tag);
 
   const Recording* recording_;
+  const Windows* windows_;
   AllReduce all_reduce_;
-  std::map<std::uint64_t, const Call*> complete_;      // by request
-  std::map<std::uint64_t, std::size_t> begun_;         // by request: its step
-  std::map<std::uint64_t, Pending> pending_;           // by request
-  std::map<std::uint64_t, std::int64_t> collectives_;  // by communicator's id: calls so far
+  const Call* call_ = nullptr;
+  bool entered_ = false;                                       // something of it is there
+  std::map<std::uint64_t, const Call*> complete_;              // by request
+  std::map<std::uint64_t, std::optional<std::size_t>> begun_;  // by request: its step, if it needs one
+  // By request, which have the order of the calls.
+  std::map<std::uint64_t, Pending> pending_;                     // by request
+  std::map<std::uint64_t, std::int64_t> collectives_;            // by communicator's id: calls so far
+  std::map<std::uint32_t, std::vector<std::size_t>> under_way_;  // by window: steps of operations
 };
 
 void Process::add(const Call& call) {
+  call_ = &call;
+  entered_ = call.within;
+  const bool is_message = call.kind == Call::Kind::kSend || call.kind == Call::Kind::kReceive;
+  add_by_kind(call);
+  if (!entered_ && !is_message) push({Step::What::kEnter});
+}
+
+void Process::add_by_kind(const Call& call) {
   switch (call.kind) {
     case Call::Kind::kSend:
     case Call::Kind::kReceive:
@@ -104,73 +146,206 @@ void Process::add(const Call& call) {
     case Call::Kind::kCollective:
     case Call::Kind::kBeginCollective:
       return add_collective(call);
+    case Call::Kind::kOneSided:
+      return add_one_sided(call);
+    case Call::Kind::kOrder:
+      return add_order(call);
   }
+}
+
+std::size_t Process::push(Step step) {
+  step.position = call_->position;
+  step.within = std::exchange(entered_, true);
+  steps.push_back(step);
+  return steps.size() - 1;
 }
 
 void Process::add_message(const Call& call) {
   const bool sends = call.kind == Call::Kind::kSend;
-  Step step{sends ? Step::What::kSend : Step::What::kAccept, call.position, call.within};
   const auto complete = complete_.find(call.request);
   if (!sends && complete == complete_.end()) return;  // cancelled, or the program did not ask
-  const std::uint64_t id = recording_->communicators[call.communicator].id;
   const Call& from = sends ? call : *complete->second;
+  Step step{sends ? Step::What::kSend : Step::What::kAccept};
   step.peer = from.peer;
-  step.key = {id, -1, from.tag};
+  step.key = {communicator(call).id, kPointToPoint, from.tag};
   step.order = call.request;
   step.bytes = sends ? call.bytes.front() : 0;
   step.address = sends ? call.send : call.receive;
-  begun_[call.request] = steps.size();
-  steps.push_back(step);
+  begun_[call.request] = push(step);
 }
 
 void Process::add_complete(const Call& call) {
   const auto pending = pending_.find(call.request);
   if (pending != pending_.end()) {
-    place(pending->second, pending->second.all.size(), call);
+    finish(pending->second.communicator, call.request);
+    place(pending->second, pending->second.all.size());
     pending_.erase(pending);
     return;
   }
-  const std::size_t begun = begun_.at(call.request);
-  Step step{steps[begun].what == Step::What::kSend ? Step::What::kSent : Step::What::kArrived, call.position,
-            call.within};
-  step.begun = begun;
-  steps.push_back(step);
+  const std::optional<std::size_t> begun = begun_.at(call.request);
+  if (!begun) return;
+  const Step::What what = steps[*begun].what;
+  if (!is_one_sided(what))
+    return wait(what == Step::What::kSend ? Step::What::kSent : Step::What::kArrived, *begun);
+  wait(Step::What::kDone, *begun);
+  for (auto& [window, all] : under_way_) std::erase(all, *begun);
+}
+
+void Process::finish(std::uint32_t communicator, std::uint64_t before) {
+  for (auto& [request, pending] : pending_)
+    if (request < before && pending.communicator == communicator) place(pending, pending.all.size());
 }
 
 void Process::add_collective(const Call& call) {
-  const Communicator& c = recording_->communicators[call.communicator];
+  std::size_t first = 0;
+  Pending pending = collected(call, first);
+  const bool begins = call.kind == Call::Kind::kBeginCollective;
+  if (!begins) finish(call.communicator, std::numeric_limits<std::uint64_t>::max());
+  place(pending, begins ? first : pending.all.size());
+  if (begins) pending_[call.request] = std::move(pending);
+}
+
+Process::Pending Process::collected(const Call& call, std::size_t& first) {
+  const Communicator& c = communicator(call);
   const auto me = std::find(c.members.begin(), c.members.end(), recording_->rank);
   if (me == c.members.end())
     throw UserError(fmt::format("process {} calls a communicator that it is not in", recording_->rank));
   Collected collected(call, c, collectives_[c.id]++);
   perform(call, static_cast<std::uint32_t>(me - c.members.begin()),
           static_cast<std::uint32_t>(c.members.size()), all_reduce_, collected);
-  const bool begins = call.kind == Call::Kind::kBeginCollective;
-  const std::size_t end = begins ? collected.first() : collected.all.size();
-  Pending pending{std::move(collected.all), {}};
-  place(pending, end, call);
-  if (begins) pending_[call.request] = std::move(pending);
+  first = collected.first();
+  return {call.communicator, std::move(collected.all), {}};
 }
 
-void Process::place(Pending& pending, std::size_t end, const Call& call) {
-  bool within = call.within;
+void Process::place(Pending& pending, std::size_t end) {
   for (std::size_t i = pending.placed.size(); i < end; ++i) {
     Step step = pending.all[i];
-    step.position = call.position;
-    step.within = std::exchange(within, true);
     if (step.what == Step::What::kSent || step.what == Step::What::kArrived)
       step.begun = pending.placed[step.begun];
-    pending.placed.push_back(steps.size());
-    steps.push_back(step);
+    pending.placed.push_back(push(step));
   }
-  if (within != call.within || call.within) return;
-  steps.push_back({Step::What::kEnter, call.position});
+}
+
+Address Process::remote_of(const Call& call) const {
+  const auto found = windows_->find({communicator(call).id, call.peer});
+  if (found == windows_->end())
+    throw UserError(fmt::format("process {} accesses a window of process {} that was not recorded there",
+                                recording_->rank, call.peer));
+  return found->second.base + found->second.unit * call.displacement;
+}
+
+void Process::operate(Step::What what, const Call& call, Address own, Address remote) {
+  Step step{what};
+  step.peer = call.peer;
+  step.bytes = call.bytes.front();
+  step.address = own;
+  step.remote = remote;
+  const std::size_t begun = push(step);
+  begun_[call.request] = begun;
+  under_way_[call.communicator].push_back(begun);
+}
+
+void Process::add_one_sided(const Call& call) {
+  const Address remote = remote_of(call);
+  begun_[call.request] = std::nullopt;
+  if (call.peer == recording_->rank || call.bytes.front() == 0) return;  // of its own memory
+  switch (call.one_sided) {
+    case OneSided::kPut:
+      return operate(Step::What::kPut, call, call.send, remote);
+    case OneSided::kGet:
+      return operate(Step::What::kGet, call, call.send, remote);
+    case OneSided::kAtomic:
+      if ((remote | call.receive) % call.bytes.front() == 0)
+        return operate(Step::What::kAtomic, call, call.receive, remote);
+      [[fallthrough]];
+    case OneSided::kAccumulate:
+    case OneSided::kGetAccumulate:
+      break;
+  }
+  operate(Step::What::kGet, call, call.receive, remote);
+  wait(Step::What::kDone, under_way_[call.communicator].back());
+  under_way_[call.communicator].pop_back();
+  push({.what = Step::What::kCombine, .bytes = call.bytes.front()});
+  operate(Step::What::kPut, call, call.send, remote);
+}
+
+void Process::flush(const Call& call, std::optional<std::uint16_t> peer) {
+  std::erase_if(under_way_[call.communicator], [&](std::size_t begun) {
+    if (peer && steps[begun].peer != *peer) return false;
+    wait(Step::What::kDone, begun);
+    return true;
+  });
+}
+
+void Process::flush_members(const Call& call) {
+  for (const std::uint32_t member : call.to) flush(call, communicator(call).members[member]);
+}
+
+std::optional<std::size_t> Process::update_lock(const Call& call, std::uint32_t member) {
+  const std::uint16_t peer = communicator(call).members[member];
+  if (peer == recording_->rank) return std::nullopt;
+  constexpr std::uint64_t kLockBytes = 8;
+  return push({.what = Step::What::kAtomic, .peer = peer, .bytes = kLockBytes});
+}
+
+void Process::tell(const Call& call, std::int64_t tag) {
+  for (const std::uint32_t member : call.to)
+    push({.what = Step::What::kSend,
+          .peer = communicator(call).members[member],
+          .key = {communicator(call).id, kPointToPoint, tag}});
+}
+
+void Process::await(const Call& call, std::int64_t tag) {
+  std::vector<std::size_t> accepted;
+  for (const std::uint32_t member : call.to)
+    accepted.push_back(push({.what = Step::What::kAccept,
+                             .peer = communicator(call).members[member],
+                             .key = {communicator(call).id, kPointToPoint, tag}}));
+  for (const std::size_t begun : accepted) wait(Step::What::kArrived, begun);
+}
+
+void Process::add_order(const Call& call) {
+  // Tags in the window's own communicator, in which nothing else is sent.
+  constexpr std::int64_t kPosted = 0, kCompleted = 1;
+  std::size_t first = 0;
+  switch (call.order) {
+    case Order::kFence: {
+      flush(call, {});
+      Pending barrier = collected(call, first);
+      return place(barrier, barrier.all.size());
+    }
+    case Order::kFlush:
+      return flush_members(call);
+    case Order::kFlushAll:
+      return flush(call, {});
+    case Order::kLock:
+      for (const std::uint32_t member : call.to)
+        if (const auto begun = update_lock(call, member)) wait(Step::What::kDone, *begun);
+      return;
+    case Order::kUnlock:
+      flush_members(call);
+      for (const std::uint32_t member : call.to) update_lock(call, member);
+      return;
+    case Order::kUnlockAll:
+      flush(call, {});
+      update_lock(call, 0);
+      return;
+    case Order::kPost:
+      return tell(call, kPosted);
+    case Order::kStart:
+      return await(call, kPosted);
+    case Order::kComplete:
+      flush_members(call);
+      return tell(call, kCompleted);
+    case Order::kWait:
+      return await(call, kCompleted);
+  }
 }
 
 }  // namespace
 
-std::vector<Step> steps_of(const Recording& recording, AllReduce all_reduce) {
-  return std::move(Process(recording, all_reduce).steps);
+std::vector<Step> steps_of(const Recording& recording, const Windows& windows, AllReduce all_reduce) {
+  return std::move(Process(recording, windows, all_reduce).steps);
 }
 
 }  // namespace lockstep::messages

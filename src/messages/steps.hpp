@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "messages/algorithms.hpp"
@@ -24,21 +26,34 @@ struct Step {
     kCombine,
     kEnter,  // a call, no more
     kClock,  // the clock is read
+    kPut,
+    kGet,
+    kAtomic,
+    kDone,  // waits for the one-sided operation that `begun` began
   } what = What::kSend;
   std::uint64_t position = 0;
   bool within = false;
   std::uint16_t peer = 0;
   Key key{};                           // kSend, kAccept
   std::uint64_t order = 0;             // kAccept: among those with its key, which match in this order
-  std::uint64_t bytes = 0;             // kSend, kCombine
-  Address address = 0;                 // kSend, kAccept
-  std::size_t begun = 0;               // kSent, kArrived: index of the step
+  std::uint64_t bytes = 0;             // kSend, kCombine, one-sided operations
+  Address address = 0;                 // kSend, kAccept, one-sided operations
+  Address remote = 0;                  // one-sided operations: at the peer
+  std::size_t begun = 0;               // kSent, kArrived, kDone: index of the step
   std::optional<std::size_t> match{};  // kSend, kAccept: index of the other process's step
-  std::uint64_t number = 0;            // kSend: among all to that process
+  std::uint64_t number = 0;            // kSend: among all to that process; one-sided operations: likewise
 };
+[[nodiscard]] constexpr bool is_one_sided(Step::What what) {
+  return what == Step::What::kPut || what == Step::What::kGet || what == Step::What::kAtomic;
+}
+
+/// By the window's id and process.
+using Windows = std::map<std::pair<std::uint64_t, std::uint16_t>, Window>;
 
 /// In the order of the calls. Of a collective call with a request, what comes before its first wait is done
-/// when it is made, and the rest by the call that completes it. Throws UserError.
-[[nodiscard]] std::vector<Step> steps_of(const Recording& recording, AllReduce all_reduce);
+/// when it is made, and the rest by the call that completes it, or a later
+/// one of its communicator. Throws UserError.
+[[nodiscard]] std::vector<Step> steps_of(const Recording& recording, const Windows& windows,
+                                         AllReduce all_reduce);
 
 }  // namespace lockstep::messages

@@ -74,13 +74,27 @@ void HostProcess::send(Cycle now) {
     return;
   }
   const trace::HostTask& task = tasks_.front().what;
-  command(now, begun_, put_of(task));
+  if (trace::is_one_sided(task.kind))
+    one_sided_.push_back({task.peer, pair_->place(issued_), task.instructions});
+  command(now, begun_, operation_of(task));
   if (task.kind == Kind::kOffer) {
     offers_.push_back({task, false});
-  } else {
+  } else if (task.kind != Kind::kGet) {
     counters_.bytes_sent += task.bytes;
   }
   state_ = State::kEnd;
+}
+
+trace::NetOperation HostProcess::operation_of(const trace::HostTask& task) {
+  if (!trace::is_one_sided(task.kind)) return put_of(task);
+  trace::NetOperation operation;
+  if (task.kind == Kind::kGet) operation.kind = trace::NetOperation::Kind::kGet;
+  if (task.kind == Kind::kAtomic) operation.kind = trace::NetOperation::Kind::kAtomic;
+  operation.target = task.peer;
+  operation.local = task.local;
+  operation.remote = task.remote;
+  operation.bytes = task.bytes;
+  return operation;
 }
 
 trace::NetOperation HostProcess::put_of(const trace::HostTask& task) {
@@ -143,6 +157,10 @@ bool HostProcess::is_there() const {
     return std::ranges::none_of(offers_, [&](const Offer& offer) {
       return offer.what.peer == task.peer && offer.what.instructions == task.instructions;
     });
+  if (task.kind == Kind::kDone)
+    return std::ranges::none_of(one_sided_, [&](const OneSided& operation) {
+      return operation.peer == task.peer && operation.number == task.instructions;
+    });
   if (task.kind == Kind::kArrived)
     return !host_->lacks(message_word(MessageWord::kArrived, task.peer, pair_->device, task.instructions), 1);
   const std::uint64_t number = got_[task.peer];
@@ -197,6 +215,7 @@ void HostProcess::take_records(Cycle now) {
              command.operation.signal ==
                  message_word(MessageWord::kArrived, pair_->device, offer.what.peer, offer.what.instructions);
     });
+    std::erase_if(one_sided_, [&](const OneSided& operation) { return operation.place == place; });
     taken_[place] = false;
     --in_flight_;
   }

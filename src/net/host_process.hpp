@@ -39,6 +39,7 @@ struct ProcessCounters {
 /// - kAccept: a call. When the message is offered, a command tells its sender so, who then commands the NIC
 ///   to send the data. Neither takes time of a process: as where NICs match messages themselves;
 /// - kArrived, kSent: a call, then until it is so;
+/// - kPut, kGet, kAtomic: a call, then a command as of kSend; kDone: a call, then until its record is there;
 /// - kEnter: a call;
 /// - kCall: as long as the machine says.
 /// A call takes host_process.call_ps; within a library call that is already counted, it takes only the
@@ -90,7 +91,7 @@ class HostProcess {
   void persist(A& a) {
     a.members(*this, a.given(host_), a.given(pair_), a.given(config_), a.given(service_), a.given(clock_),
               a.given(costs_), tasks_, state_, waits_, free_from_, begun_, issued_, noticed_, in_flight_,
-              taken_, offers_, accepts_, sent_, got_, counters_, messages_, records_);
+              taken_, offers_, accepts_, one_sided_, sent_, got_, counters_, messages_, records_);
   }
 
  private:
@@ -110,10 +111,17 @@ class HostProcess {
     trace::HostTask what;
     bool begun = false;  // its data are commanded
   };
+  /// A one-sided operation without its record.
+  struct OneSided {
+    std::uint16_t peer = 0;
+    std::uint32_t place = 0;  // of its command
+    std::uint64_t number = 0;
+  };
   void step(Cycle now);
   void begin(Cycle now);
   [[nodiscard]] Cycle time_of(const trace::HostTask& task) const;
   void send(Cycle now);
+  [[nodiscard]] trace::NetOperation operation_of(const trace::HostTask& task);
   [[nodiscard]] trace::NetOperation put_of(const trace::HostTask& task);
   [[nodiscard]] bool has_place() const { return !taken_[pair_->place(issued_)]; }
   void command(Cycle now, Cycle seen, const trace::NetOperation& put);
@@ -138,6 +146,7 @@ class HostProcess {
   std::vector<bool> taken_;                                // by place
   std::vector<Offer> offers_;                              // in the order of sending
   std::vector<trace::HostTask> accepts_;                   // not told to their senders
+  std::vector<OneSided> one_sided_;                        // in the order of their commands
   std::array<std::uint64_t, kMaxDevices> sent_{}, got_{};  // messages, by the other process
   ProcessCounters counters_;
   ThreadCounters messages_;

@@ -142,7 +142,7 @@ void Operations::begin_atomic(Cycle now, std::uint32_t number) {
   message.access.operations = static_cast<std::uint8_t>(bytes / 4);
   message.access.signals = true;
   message.access.tag = accesses_.add({Step::kAtomic, number, running.what.local, bytes, {}}) << 1;
-  to_target(now, running, message, number, memory_of_[running.what.target]);
+  to_target(now, running, message, number, memory_at(running.what.target, running.what.remote));
 }
 
 /// All of the piece is there.

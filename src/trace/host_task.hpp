@@ -24,8 +24,13 @@ struct HostTask {
     kSent,     // complete when that message to `peer` is acknowledged; one that was not offered: at once
     kEnter,    // a call of the library that waits for nothing
     kCall,     // a call of the CUDA runtime, or its return from a wait: Command::Call in `instructions`
+    // One-sided operations of the library: also numbered, by pair of caller and target.
+    kPut,     // as kMessage, and `peer` is not told
+    kGet,     // `bytes` from `remote` in the memory of `peer` to `local`; complete as kSend
+    kAtomic,  // `bytes` (4 or 8) at `remote` there; the old value goes to `local`, 0: to none; likewise
+    kDone,    // complete when that operation is
   };
-  static constexpr std::uint64_t kKinds = 11;
+  static constexpr std::uint64_t kKinds = 15;
   static constexpr std::uint64_t kCountedKinds = 4;  // the first ones: counted_as()
   Kind kind = Kind::kCompute;
   bool within = false;  // of a call to the library of which a task came before: takes no call of its own
@@ -39,23 +44,25 @@ inline constexpr std::uint64_t kMaxMessages = 1 << 24;    // from one process to
 inline constexpr Address kHostMemory = Address{1} << 62;  // from here on: a process's host's
 
 [[nodiscard]] constexpr bool is_library_task(HostTask::Kind kind) { return kind >= HostTask::Kind::kMessage; }
-/// It has a peer and the number of a message.
+[[nodiscard]] constexpr bool is_one_sided(HostTask::Kind kind) { return kind >= HostTask::Kind::kPut; }
+/// It has a peer and the number of a message or an operation.
 [[nodiscard]] constexpr bool names_message(HostTask::Kind kind) {
-  return kind >= HostTask::Kind::kMessage && kind <= HostTask::Kind::kSent;
+  return (kind >= HostTask::Kind::kMessage && kind <= HostTask::Kind::kSent) || is_one_sided(kind);
 }
 /// It has data in memory.
 [[nodiscard]] constexpr bool moves_data(HostTask::Kind kind) {
   using Kind = HostTask::Kind;
-  return kind == Kind::kSend || kind == Kind::kMessage || kind == Kind::kOffer;
+  return kind == Kind::kSend || kind == Kind::kMessage || kind == Kind::kOffer ||
+         (is_one_sided(kind) && kind != Kind::kDone);
 }
 
 /// The kind with which statistics count it.
 [[nodiscard]] constexpr HostTask::Kind counted_as(HostTask::Kind kind) {
   using Kind = HostTask::Kind;
   if (kind < Kind::kMessage) return kind;
-  if (kind == Kind::kMessage || kind == Kind::kOffer) return Kind::kSend;
-  if (kind == Kind::kAccept || kind == Kind::kArrived) return Kind::kReceive;
-  return kind == Kind::kSent ? Kind::kFlush : Kind::kCompute;
+  if (kind == Kind::kGet || kind == Kind::kAccept || kind == Kind::kArrived) return Kind::kReceive;
+  if (moves_data(kind)) return Kind::kSend;
+  return kind == Kind::kSent || kind == Kind::kDone ? Kind::kFlush : Kind::kCompute;
 }
 
 }  // namespace lockstep::trace

@@ -73,7 +73,7 @@ const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program
 TEST_CASE("mpirun exec: an MPI program's data are right, and its bytes the same whenever it runs", "[long]") {
   if (is_left_out()) return;
   const MpiRuns runs;
-  for (const std::string what : {"calls", "requests", "collectives"}) {
+  for (const std::string what : {"calls", "requests", "collectives", "windows"}) {
     INFO(what);
     REQUIRE(runs.exec(3, what, "-q -o " + runs.path("a") + " --record " + runs.path("a.lst")) == 0);
     CHECK(count(runs.output(), "right") == 3);

@@ -79,7 +79,10 @@ TEST_CASE("A collective call with a request begins when it is made, and goes on 
   // Process 0 is the root of a binomial tree of four: to 2 and 1; 2 to 3.
   Calls calls(4);
   for (unsigned p = 0; p < 4; ++p)
-    calls.line(p, "I 0 0 MPI_Bcast 0 0 0 0 1 8").line(p, "K 0 MPI_Barrier 0 0 0 0 0").line(p, "W 0 0 0");
+    calls.line(p, "C 1 9 4 0 1 2 3")
+        .line(p, "I 0 0 MPI_Bcast 1 0 0 0 1 8")
+        .line(p, "K 0 MPI_Barrier 0 0 0 0 0")
+        .line(p, "W 0 0 0");
   const auto all = tasks(calls);
   const auto kinds = [&](unsigned process) {
     std::string text;
@@ -93,7 +96,7 @@ TEST_CASE("A collective call with a request begins when it is made, and goes on 
     }
     return text;
   };
-  // The barrier's two steps stand between: accept, send, arrived, each with the process behind.
+  // The barrier, of another communicator, stands between: accept, send, arrived, twice.
   CHECK(kinds(0) == "|m2+m1|e+m1+a+e+m2+a|s");
   CHECK(kinds(2) == "|e|e+m3+a+e+m0+a|a+m3");
   CHECK(kinds(3) == "|e|e+m0+a+e+m1+a|a");

@@ -61,8 +61,8 @@ void Log::begin() {
   unsetenv(kFileVariable);  // programs that this one starts are not recorded
   shown_.begin();
   write("lockstep-mpi 1" + text(static_cast<std::uint64_t>(rank)) + text(static_cast<std::uint64_t>(size)));
-  add_with(MPI_COMM_WORLD, 0);
-  add_with(MPI_COMM_SELF, (static_cast<std::uint64_t>(rank) + 1) << 32);
+  communicators_[MPI_COMM_WORLD] = described(MPI_COMM_WORLD, 0);
+  communicators_[MPI_COMM_SELF] = described(MPI_COMM_SELF, (static_cast<std::uint64_t>(rank) + 1) << 32);
 }
 
 void Log::end() {
@@ -113,9 +113,9 @@ void Log::not_simulated(const char* function) {
   if (noted_.insert(function).second) write(std::string("N ") + function);
 }
 
-void Log::add_with(MPI_Comm made, std::uint64_t id) {
+Communicator Log::described(MPI_Comm c, std::uint64_t id) {
   MPI_Group group, world;
-  PMPI_Comm_group(made, &group);
+  PMPI_Comm_group(c, &group);
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
   int size = 0;
   PMPI_Group_size(group, &size);
@@ -127,7 +127,17 @@ void Log::add_with(MPI_Comm made, std::uint64_t id) {
   std::string line = "C" + text(next_communicator_) + text(id) + text(members.size());
   for (const int member : members) line += text(static_cast<std::uint64_t>(member));
   write(line);
-  communicators_[made] = {next_communicator_++, std::move(members)};
+  return {next_communicator_++, std::move(members)};
+}
+
+std::uint64_t Log::agreed_id(MPI_Comm c) {
+  int rank = 0, world = 0;
+  PMPI_Comm_rank(c, &rank);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+  std::uint64_t id = 0;
+  if (rank == 0) id = ((static_cast<std::uint64_t>(world) + 1) << 32) + ++made_;
+  PMPI_Bcast(&id, 1, MPI_UINT64_T, 0, c);
+  return id;
 }
 
 void Log::add(MPI_Comm made) {
@@ -136,13 +146,7 @@ void Log::add(MPI_Comm made) {
   PMPI_Comm_test_inter(made, &is_inter);
   if (is_inter != 0) return;
   const std::scoped_lock lock(mutex_);
-  int rank = 0, world = 0;
-  PMPI_Comm_rank(made, &rank);
-  PMPI_Comm_rank(MPI_COMM_WORLD, &world);
-  std::uint64_t id = 0;
-  if (rank == 0) id = ((static_cast<std::uint64_t>(world) + 1) << 32) + ++made_;
-  PMPI_Bcast(&id, 1, MPI_UINT64_T, 0, made);
-  add_with(made, id);
+  communicators_[made] = described(made, agreed_id(made));
 }
 
 void Log::forget(MPI_Comm gone) {
@@ -277,6 +281,55 @@ void Log::collective(const CollectiveCall& call, MPI_Request request) {
   if (line.empty()) return;
   write("I" + text(position()) + text(next_request_) + line);
   requests_[request].push_back({next_request_++, false, {}});
+}
+
+void Log::add(MPI_Win made, MPI_Comm c, const void* base, int unit) {
+  const std::scoped_lock lock(mutex_);
+  if (file_ == nullptr) return;
+  const Communicator& window = windows_[made] = described(c, agreed_id(c));
+  write("V" + text(window.number) + text(base) + text(static_cast<std::uint64_t>(unit)));
+}
+
+void Log::forget(MPI_Win gone) {
+  const std::scoped_lock lock(mutex_);
+  windows_.erase(gone);
+}
+
+const Communicator* Log::find(MPI_Win window, const char* function) {
+  if (file_ == nullptr) return nullptr;
+  const auto found = windows_.find(window);
+  if (found != windows_.end()) return &found->second;
+  not_simulated((std::string(function) + " in a window of another function's making").c_str());
+  return nullptr;
+}
+
+bool Log::write_operation(const Operation& what) {
+  const Communicator* const window = what.target == MPI_PROC_NULL ? nullptr : find(what.window, what.name);
+  if (window == nullptr) return false;
+  const auto peer = static_cast<std::uint64_t>(window->members.at(static_cast<std::size_t>(what.target)));
+  write("O" + text(position()) + text(next_request_++) + " " + what.name + text(window->number) + text(peer) +
+        text(what.bytes) + text(what.local) + text(what.result) +
+        text(static_cast<std::uint64_t>(what.displacement)));
+  return true;
+}
+
+void Log::operation(const Operation& what) {
+  const std::scoped_lock lock(mutex_);
+  write_operation(what);
+}
+
+void Log::operation(const Operation& what, MPI_Request request) {
+  const std::scoped_lock lock(mutex_);
+  if (write_operation(what)) requests_[request].push_back({next_request_ - 1, false, {}});
+}
+
+void Log::synchronisation(const char* name, MPI_Win window, const std::vector<int>& ranks) {
+  const std::scoped_lock lock(mutex_);
+  const Communicator* const found = find(window, name);
+  if (found == nullptr) return;
+  std::string line = "Y" + text(position()) + " " + name + text(found->number) + text(ranks.size());
+  for (const int rank : ranks) line += text(static_cast<std::uint64_t>(rank));
+  write(line);
 }
 
 }  // namespace lockstep_pmpi

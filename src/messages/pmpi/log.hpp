@@ -46,6 +46,17 @@ struct CollectiveCall {
   std::vector<int> to{}, from{};  // of a neighbourhood: ranks
 };
 
+/// A one-sided operation.
+struct Operation {
+  const char* name = "";  // as in the log
+  MPI_Win window = MPI_WIN_NULL;
+  int target = MPI_PROC_NULL;  // its rank
+  std::uint64_t bytes = 0;
+  const void* local = nullptr;
+  void* result = nullptr;  // where the old value goes; null: nowhere
+  MPI_Aint displacement = 0;
+};
+
 /// One for the process. Where the environment names no file, nothing is written.
 class Log {
  public:
@@ -91,6 +102,14 @@ class Log {
   [[nodiscard]] double clock_tick() const {
     return shown_.is_shown() ? ShownClock::kSecondsOfPs : PMPI_Wtick();
   }
+  /// A window that MPI has made, collectively called by the processes of `c`.
+  void add(MPI_Win made, MPI_Comm c, const void* base, int unit);
+  void forget(MPI_Win gone);
+  void operation(const Operation& what);
+  /// With a request that completes it.
+  void operation(const Operation& what, MPI_Request request);
+  /// A call that orders operations, of `ranks` of the window where it names some.
+  void synchronisation(const char* name, MPI_Win window, const std::vector<int>& ranks = {});
 
  private:
   struct Request {
@@ -102,12 +121,18 @@ class Log {
   void drop(MPI_Request request);
   /// Nothing: a communicator that is not simulated.
   [[nodiscard]] std::string described(const CollectiveCall& call);
-  void add_with(MPI_Comm made, std::uint64_t id);
   [[noreturn]] void end_of_times();
+  bool write_operation(const Operation& what);
+  const Communicator* find(MPI_Win window, const char* function);
+  /// The same number in all processes of `c`, which all call this.
+  [[nodiscard]] std::uint64_t agreed_id(MPI_Comm c);
+  /// Writes it.
+  [[nodiscard]] Communicator described(MPI_Comm c, std::uint64_t id);
 
   std::recursive_mutex mutex_;
   std::FILE* file_ = nullptr;
   std::map<MPI_Comm, Communicator> communicators_;
+  std::map<MPI_Win, Communicator> windows_;
   // By handle: MPI may use one handle for several requests that are complete at once.
   std::map<MPI_Request, std::deque<Request>> requests_;
   std::map<MPI_Request, Persistent> persistent_;

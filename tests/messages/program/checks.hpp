@@ -16,5 +16,8 @@ void matched_probes();
 void other_collectives(MPI_Comm c);
 void nonblocking_collectives(MPI_Comm c);
 void neighborhoods();
+void windows();
+/// Operations on device memory: of 64 integers.
+void window_of(void* memory);
 
 }  // namespace mpi_calls

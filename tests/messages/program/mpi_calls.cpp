@@ -110,6 +110,7 @@ void gpu(const char* ptx) {
   }
   launch(&work, 1, 32, args);
   cudaMemcpy(values.data(), memory, 128, 2);
+  window_of(memory);
   check(values[31] == after(-2) + 3, "what came from device to device");
 }
 
@@ -183,6 +184,8 @@ int main(int argc, char** argv) {
     other_collectives(MPI_COMM_WORLD);
     nonblocking_collectives(MPI_COMM_WORLD);
     neighborhoods();
+  } else if (what == "windows") {
+    windows();
   } else if (what == "gpu" && argc > 2) {
     gpu(argv[2]);
   } else if (what == "times" && argc > 2) {
