@@ -23,6 +23,14 @@ class Tasks {
   }
   Tasks& receive(int from, bool within = false) { return add(within ? 6 : 2, from, 0, 0, 0, 0); }
   Tasks& flush() { return add(3, 0, 0, 0, 0, 0); }
+  /// One-sided operations, by their number.
+  Tasks& get(int from, std::uint64_t number, std::uint64_t bytes) {
+    return add(24, from, number, bytes, NetScenario::data(0), NetScenario::data(1));
+  }
+  Tasks& atomic(int at, std::uint64_t number, std::uint64_t bytes) {
+    return add(26, at, number, bytes, 0, NetScenario::data(1));
+  }
+  Tasks& done(int other, std::uint64_t number) { return add(28, other, number, 0, 0, 0); }
   Tasks& kernel() { return text_ << "kernel-1.traceg\n", *this; }
   [[nodiscard]] gpu::RunResult run(const config::SystemConfig& system, gpu::RunOptions options = {}) const {
     const ListedTrace trace(text_.str());
@@ -202,6 +210,10 @@ TEST_CASE("A program of processes and kernels goes on from its state") {
   for (int step = 0; step < 3; ++step) {
     for (const int device : {0, 1}) tasks.on(device).kernel().send(1 - device, 5000);
     for (const int device : {0, 1}) tasks.on(device).receive(1 - device).compute(40'000, 90'000).flush();
+    const auto number = static_cast<std::uint64_t>(2 * step);
+    for (const int device : {0, 1}) tasks.on(device).get(1 - device, number, 9000);
+    for (const int device : {0, 1}) tasks.on(device).kernel().atomic(1 - device, number + 1, 8);
+    for (const int device : {0, 1}) tasks.on(device).done(1 - device, number).done(1 - device, number + 1);
   }
   tasks.resume(nodes(2, "inter_kernel"), 2);
 }
@@ -247,6 +259,7 @@ TEST_CASE("Tasks, kernels and requests that a design does not have are refused")
                         Contains("design = compnet; expected"));
   CHECK_THROWS_WITH(Tasks().kernel().compute(1, 1).run(nodes(2, "cpu")),
                     Contains("has no GPU to run on in [node] design = cpu"));
+  CHECK_THROWS_WITH(Tasks().atomic(1, 0, 16).run(nodes(2, "cpu")), Contains("has an atomic of 16 bytes"));
   CHECK_THROWS_WITH(Tasks().receive(2).run(nodes(2, "cpu")), Contains("names process 2; expected one of"));
   CHECK_THROWS_WITH(Tasks().send(1, std::uint64_t{1} << 41).run(nodes(2, "cpu")),
                     Contains("expected at most"));
