@@ -20,7 +20,8 @@ struct Lane {
     kStream,
     kToDevice,
     kToHost,
-    kPeers
+    kPeers,
+    kNic
   } kind = Kind::kHostThread;
   std::uint64_t number = 0;  // of a thread or stream
   auto operator<=>(const Lane&) const = default;
@@ -28,7 +29,7 @@ struct Lane {
 
 /// Which message a node sends or receives, before the messages of a pair are numbered.
 struct MessageKey {
-  enum class Space : std::uint8_t { kLibrary, kProgram, kCopy };
+  enum class Space : std::uint8_t { kLibrary, kProgram, kCopy, kOneSided, kReply };
   std::uint16_t from = 0, to = 0;
   Space space = Space::kLibrary;
   std::uint64_t number = 0;

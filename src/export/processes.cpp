@@ -25,11 +25,17 @@ const char* name_of(Kind kind) {
       return "call";
     case Kind::kCall:
       return "call of the CUDA runtime";
+    case Kind::kPut:
+    case Kind::kGet:
+    case Kind::kAtomic:
+      return "one-sided call";
+    case Kind::kDone:
+      return "call that waits for one-sided calls";
   }
   return "";
 }
 
-constexpr Lane kHost = {};
+constexpr Lane kHost = {}, kNic = {Lane::Kind::kNic};
 
 }  // namespace
 
@@ -51,6 +57,14 @@ void Process::add(const trace::HostTask& task, Frontier& stream, std::uint32_t c
       return unflushed_.clear();
     case Kind::kSent:
       if (const auto found = offered_.find({task.peer, task.instructions}); found != offered_.end())
+        stream.add({found->second});
+      return;
+    case Kind::kPut:
+    case Kind::kGet:
+    case Kind::kAtomic:
+      return operate(task, stream);
+    case Kind::kDone:
+      if (const auto found = replies_.find({task.peer, task.instructions}); found != replies_.end())
         stream.add({found->second});
       return;
     case Kind::kCompute:
@@ -85,6 +99,18 @@ void Process::accept(const trace::HostTask& task, Frontier& stream) {
       draft_->receive({task.peer, device_, Space::kLibrary, task.instructions}, kHost, stream);
   accepted_[{task.peer, task.instructions}] = node;
   stream.add({node, begun_, true});
+}
+
+void Process::operate(const trace::HostTask& task, Frontier& stream) {
+  const bool get = task.kind == Kind::kGet;
+  const bool fetches = get || (task.kind == Kind::kAtomic && task.local != 0);
+  const MessageKey there{device_, task.peer, Space::kOneSided, task.instructions};
+  const MessageKey back{task.peer, device_, Space::kReply, task.instructions};
+  stream.add({draft_->send(there, get ? 0 : task.bytes, false, kHost, stream), begun_, true});
+  Frontier come;
+  come.set({draft_->receive(there, kNic, {})});
+  (void)draft_->send(back, fetches ? task.bytes : 0, false, kNic, come);
+  replies_[{task.peer, task.instructions}] = draft_->receive(back, kNic, {});
 }
 
 }  // namespace lockstep::exporter

@@ -26,14 +26,16 @@ class Process {
   /// It has come; `stream` waits for it from here on.
   void arrive(const trace::HostTask& task, Frontier& stream, std::uint32_t chain);
   void accept(const trace::HostTask& task, Frontier& stream);
+  /// The other side's NIC replies when the operation has come; `stream` does not wait for that.
+  void operate(const trace::HostTask& task, Frontier& stream);
 
   using Message = std::pair<std::uint16_t, std::uint64_t>;  // the other process, the number
   Draft* draft_;
   const HostTimes* times_;
   std::uint16_t device_;
-  std::uint32_t begun_;                                  // chain: sends and receives begin one after another
-  std::map<Message, std::uint32_t> offered_, accepted_;  // nodes
-  std::map<std::uint16_t, std::uint64_t> sent_, got_;    // kSend, kReceive, by the other process
+  std::uint32_t begun_;  // chain: sends and receives begin one after another
+  std::map<Message, std::uint32_t> offered_, accepted_, replies_;  // nodes
+  std::map<std::uint16_t, std::uint64_t> sent_, got_;              // kSend, kReceive, by the other process
   Frontier unflushed_;
 };
 

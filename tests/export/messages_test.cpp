@@ -135,6 +135,39 @@ TEST_CASE("Programs of hosts: tasks, kernels between them, and messages that no 
   CHECK(run.ns() - without < 4000);  // one message
 }
 
+TEST_CASE("One-sided operations come back, once each") {
+  // Tasks 22, 24, 26, 28: put, get, atomic, wait for one; their numbers stand in the third field.
+  const auto list = [](const char* tasks) {
+    return std::string(
+               "Device,0\nPlace,0x30000000000,4294967296\nDevice,1\nPlace,0x10000000000,4294967296\n") +
+           "kernel-1.traceg\nDevice,0\n" + tasks;
+  };
+  const auto check = [&](const char* tasks, double expected, std::uint64_t bytes) {
+    CAPTURE(tasks);
+    const ListedTrace trace(list(tasks));
+    config::SystemConfig system = nodes(2, "inter_kernel");
+    const Simulated run(*trace, system);
+    constexpr std::uint64_t kMore = 50'000'000;  // ps; more than everything else takes
+    kind(system, "wire").latency_ps += kMore;
+    const Simulated later(*trace, system);
+    CHECK((later.ns() - run.ns()) / (2 * kMore / 1000.0) == Approx(expected).margin(0.05));
+    const Goal goal(run.goal());
+    CHECK((goal.makespan({.latency = 1e9}) - goal.makespan()) / 1e9 == Approx(expected).margin(1e-3));
+    std::uint64_t sent = 0;
+    for (const exporter::Node& node : run.graph().nodes)
+      if (node.kind == exporter::Node::Kind::kSend) sent += node.bytes;
+    CHECK(sent == bytes);
+  };
+  check("HostTask,22,1,0,4096,0x30000000000,0x10000000000,0\nHostTask,28,1,0,0,0,0,0\n", 2, 4096);
+  check("HostTask,24,1,0,4096,0x30000000000,0x10000000000,0\nHostTask,28,1,0,0,0,0,0\n", 2, 4096);
+  check("HostTask,26,1,0,8,0x30000000000,0x10000000000,0\nHostTask,28,1,0,0,0,0,0\n", 2, 16);
+  check(
+      "HostTask,22,1,0,64,0x30000000000,0x10000000000,0\nHostTask,24,1,1,64,0x30000000000,0x10000000000,0\n"
+      "HostTask,28,1,0,0,0,0,0\nHostTask,28,1,1,0,0,0,0\nHostTask,22,1,2,64,0x30000000000,0x10000000000,0\n"
+      "HostTask,28,1,2,0,0,0,0\n",
+      4, 192);
+}
+
 TEST_CASE("A receive without a send is an error, and so are two of one message") {
   using exporter::MessageKey;
   const auto draft = [](bool send, int receives) {
