@@ -10,7 +10,7 @@
 
 namespace lockstep::messages {
 
-/// Memory that others may access: displacements count from `base` in units of so many bytes.
+/// Memory that others may access: displacements count from `base`, in units of `unit` bytes.
 struct Window {
   Address base = 0;
   std::uint64_t unit = 1;
