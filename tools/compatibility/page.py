@@ -71,7 +71,7 @@ def render(results, suites):
              "add; older ones with `-include tools/compatibility/before_cuda_13.h`) and run with `lockstep exec "
              "--functional`. This page is what `tools/compatibility.py` wrote; its tables (`tools/compatibility/*.toml`) "
              "say what input each program gets and what its output must say. Seconds are of processor time, of the whole "
-             "program.", ""]
+             "program. Programs of MPI and CUDA are in [their own table](mpi-programs.md#public-programs).", ""]
     lines += _table(["result", "means"], MEANING)
     lines += [""] + _table(["suite", "programs", *(result for result, _ in MEANING)], [
         [suite.title, len(results.outcomes(suite)),
