@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "messages/memory.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::messages {
@@ -103,6 +104,8 @@ class Process {
 
   void operate(Step::What what, const Call& call, Address own, Address remote);
   [[nodiscard]] Address remote_of(const Call& call) const;
+  /// An atomic's places, where a NIC may have them.
+  [[nodiscard]] bool is_aligned(const Call& call, Address remote) const;
   /// Own operations in a window are complete: on one member, or on all.
   void flush(const Call& call, std::optional<std::uint16_t> peer);
   void flush_members(const Call& call);
@@ -234,6 +237,11 @@ Address Process::remote_of(const Call& call) const {
   return found->second.base + found->second.unit * call.displacement;
 }
 
+bool Process::is_aligned(const Call& call, Address remote) const {
+  const Address result = call.receive == 0 ? 0 : buffer_of(call.receive, recording_->rank);
+  return (buffer_of(remote, call.peer) | result) % call.bytes.front() == 0;
+}
+
 void Process::operate(Step::What what, const Call& call, Address own, Address remote) {
   Step step{what};
   step.peer = call.peer;
@@ -255,8 +263,7 @@ void Process::add_one_sided(const Call& call) {
     case OneSided::kGet:
       return operate(Step::What::kGet, call, call.send, remote);
     case OneSided::kAtomic:
-      if ((remote | call.receive) % call.bytes.front() == 0)
-        return operate(Step::What::kAtomic, call, call.receive, remote);
+      if (is_aligned(call, remote)) return operate(Step::What::kAtomic, call, call.receive, remote);
       [[fallthrough]];
     case OneSided::kAccumulate:
     case OneSided::kGetAccumulate:

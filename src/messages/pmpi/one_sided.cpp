@@ -63,6 +63,11 @@ int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info i, MPI_Comm c, void* base
   return made(result, w, c, *static_cast<void**>(base), unit);
 }
 
+/// Displacements are addresses.
+int MPI_Win_create_dynamic(MPI_Info i, MPI_Comm c, MPI_Win* w) {
+  return made(PMPI_Win_create_dynamic(i, c, w), w, c, nullptr, 1);
+}
+
 int MPI_Put(const void* o, int on, MPI_Datatype ot, int to, MPI_Aint at, int tn, MPI_Datatype tt, MPI_Win w) {
   return noted(PMPI_Put(o, on, ot, to, at, tn, tt, w), put(o, on, ot, to, at, w));
 }

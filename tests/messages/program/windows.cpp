@@ -111,6 +111,19 @@ void windows() {
   MPI_Win_fence(0, s.window);
   check(own[1] == me + after(-1), "MPI_Win_allocate");
   MPI_Win_free(&s.window);
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &s.window);
+  int target = -1;
+  MPI_Win_attach(s.window, &target, sizeof target);
+  MPI_Aint mine = 0, next = 0;
+  MPI_Get_address(&target, &mine);
+  MPI_Sendrecv(&mine, 1, MPI_AINT, after(-1), 9, &next, 1, MPI_AINT, after(1), 9, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  MPI_Win_fence(0, s.window);
+  MPI_Put(&me, 1, MPI_INT, after(1), next, 1, MPI_INT, s.window);
+  MPI_Win_fence(0, s.window);
+  check(target == after(-1), "MPI_Win_create_dynamic");
+  MPI_Win_detach(s.window, &target);
+  MPI_Win_free(&s.window);
 }
 
 void window_of(void* memory) {
