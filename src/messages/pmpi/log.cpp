@@ -283,19 +283,19 @@ void Log::collective(const CollectiveCall& call, MPI_Request request) {
   requests_[request].push_back({next_request_++, false, {}});
 }
 
-void Log::add(MPI_Win made, MPI_Comm c, const void* base, int unit) {
+void Log::add_window(MPI_Win made, MPI_Comm c, const void* base, int unit) {
   const std::scoped_lock lock(mutex_);
   if (file_ == nullptr) return;
   const Communicator& window = windows_[made] = described(c, agreed_id(c));
   write("V" + text(window.number) + text(base) + text(static_cast<std::uint64_t>(unit)));
 }
 
-void Log::forget(MPI_Win gone) {
+void Log::forget_window(MPI_Win gone) {
   const std::scoped_lock lock(mutex_);
   windows_.erase(gone);
 }
 
-const Communicator* Log::find(MPI_Win window, const char* function) {
+const Communicator* Log::find_window(MPI_Win window, const char* function) {
   if (file_ == nullptr) return nullptr;
   const auto found = windows_.find(window);
   if (found != windows_.end()) return &found->second;
@@ -304,7 +304,8 @@ const Communicator* Log::find(MPI_Win window, const char* function) {
 }
 
 bool Log::write_operation(const Operation& what) {
-  const Communicator* const window = what.target == MPI_PROC_NULL ? nullptr : find(what.window, what.name);
+  const Communicator* const window =
+      what.target == MPI_PROC_NULL ? nullptr : find_window(what.window, what.name);
   if (window == nullptr) return false;
   const auto peer = static_cast<std::uint64_t>(window->members.at(static_cast<std::size_t>(what.target)));
   write("O" + text(position()) + text(next_request_++) + " " + what.name + text(window->number) + text(peer) +
@@ -325,7 +326,7 @@ void Log::operation(const Operation& what, MPI_Request request) {
 
 void Log::synchronisation(const char* name, MPI_Win window, const std::vector<int>& ranks) {
   const std::scoped_lock lock(mutex_);
-  const Communicator* const found = find(window, name);
+  const Communicator* const found = find_window(window, name);
   if (found == nullptr) return;
   std::string line = "Y" + text(position()) + " " + name + text(found->number) + text(ranks.size());
   for (const int rank : ranks) line += text(static_cast<std::uint64_t>(rank));

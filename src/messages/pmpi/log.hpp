@@ -103,8 +103,8 @@ class Log {
     return shown_.is_shown() ? ShownClock::kSecondsOfPs : PMPI_Wtick();
   }
   /// A window that MPI has made, collectively called by the processes of `c`.
-  void add(MPI_Win made, MPI_Comm c, const void* base, int unit);
-  void forget(MPI_Win gone);
+  void add_window(MPI_Win made, MPI_Comm c, const void* base, int unit);
+  void forget_window(MPI_Win gone);
   void operation(const Operation& what);
   /// With a request that completes it.
   void operation(const Operation& what, MPI_Request request);
@@ -123,7 +123,7 @@ class Log {
   [[nodiscard]] std::string described(const CollectiveCall& call);
   [[noreturn]] void end_of_times();
   bool write_operation(const Operation& what);
-  const Communicator* find(MPI_Win window, const char* function);
+  const Communicator* find_window(MPI_Win window, const char* function);
   /// The same number in all processes of `c`, which all call this.
   [[nodiscard]] std::uint64_t agreed_id(MPI_Comm c);
   /// Writes it.

@@ -12,7 +12,7 @@ constexpr const char *kPut = "MPI_Put", *kGet = "MPI_Get", *kAtomic = "MPI_Fetch
                      *kAccumulate = "MPI_Accumulate", *kGetAccumulate = "MPI_Get_accumulate";
 
 int made(int result, const MPI_Win* window, MPI_Comm c, const void* base, int unit) {
-  if (result == MPI_SUCCESS) Log::instance().add(*window, c, base, unit);
+  if (result == MPI_SUCCESS) Log::instance().add_window(*window, c, base, unit);
   return result;
 }
 

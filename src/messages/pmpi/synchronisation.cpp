@@ -72,7 +72,7 @@ extern "C" {
 int MPI_Win_free(MPI_Win* w) {
   const MPI_Win window = *w;
   noted(MPI_SUCCESS, kFence, window);
-  Log::instance().forget(window);
+  Log::instance().forget_window(window);
   {
     const std::scoped_lock lock(mutex);
     epochs.erase(window);
