@@ -131,9 +131,11 @@ class Process {
 void Process::add(const Call& call) {
   call_ = &call;
   entered_ = call.within;
-  const bool is_message = call.kind == Call::Kind::kSend || call.kind == Call::Kind::kReceive;
+  using Kind = Call::Kind;
+  // A receive without a message is left out.
+  const bool takes_a_call = call.kind != Kind::kReceive && call.kind != Kind::kClock;
   add_by_kind(call);
-  if (!entered_ && !is_message) push({Step::What::kEnter});
+  if (!entered_ && takes_a_call) push({Step::What::kEnter});
 }
 
 void Process::add_by_kind(const Call& call) {

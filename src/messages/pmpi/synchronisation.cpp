@@ -1,4 +1,5 @@
 // MPI's calls that order one-sided operations: each goes to the program's own MPI, and into the log.
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -13,7 +14,7 @@ using lockstep_pmpi::Log;
 // Names in the log of what several functions do.
 constexpr const char *kFence = "MPI_Win_fence", *kFlush = "MPI_Win_flush", *kFlushAll = "MPI_Win_flush_all",
                      *kLock = "MPI_Win_lock", *kUnlock = "MPI_Win_unlock", *kUnlockAll = "MPI_Win_unlock_all";
-constexpr int kAll = -1;
+constexpr int kAll = std::numeric_limits<int>::min();  // no rank, and not MPI_PROC_NULL
 
 /// What the calls that end an epoch must know of those that began it.
 struct Epochs {
@@ -23,7 +24,8 @@ struct Epochs {
 std::mutex mutex;
 std::map<MPI_Win, Epochs> epochs;
 
-int noted(int result, const char* name, MPI_Win w, const std::vector<int>& ranks = {}) {
+int noted(int result, const char* name, MPI_Win w, std::vector<int> ranks = {}) {
+  std::erase(ranks, MPI_PROC_NULL);
   if (result == MPI_SUCCESS) Log::instance().synchronisation(name, w, ranks);
   return result;
 }
