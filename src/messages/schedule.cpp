@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "messages/memory.hpp"
+#include "messages/progress.hpp"
 #include "messages/steps.hpp"
 #include "trace/kernel_trace.hpp"
 #include "util/error.hpp"
@@ -171,6 +172,7 @@ std::vector<std::vector<PlacedTask>> schedule(const std::vector<Recording>& reco
   for (const Recording& recording : recordings)
     processes.push_back(steps_of(recording, windows, protocol.all_reduce));
   match(processes);
+  progress(processes, protocol.eager_bytes);
   std::vector<std::vector<PlacedTask>> tasks;
   for (std::uint16_t p = 0; p < processes.size(); ++p) tasks.push_back(Tasks(processes, p, protocol).all);
   return tasks;

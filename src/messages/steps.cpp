@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -70,9 +69,10 @@ class Process {
  private:
   /// A collective call that has begun: how much of it is done, and where its steps have come.
   struct Pending {
-    std::uint32_t communicator = 0;
-    std::vector<Step> all;
-    std::vector<std::size_t> placed;
+    std::uint64_t number = 0;  // its part that is left
+    std::size_t since = 0;
+    std::vector<Step> all{};
+    std::vector<std::size_t> placed{};
   };
 
   /// Where a receive gets its message from is known when it is complete.
@@ -96,9 +96,6 @@ class Process {
   void wait(Step::What what, std::size_t begun) { push({.what = what, .begun = begun}); }
   /// As far as `end`.
   void place(Pending& pending, std::size_t end);
-  /// What is left of those that have begun before in the communicator: calls of one communicator have the
-  /// same order in all its processes, waits for their requests need not.
-  void finish(std::uint32_t communicator, std::uint64_t before);
   /// Calls of all members of its communicator.
   [[nodiscard]] Pending collected(const Call& call, std::size_t& first);
 
@@ -122,8 +119,8 @@ class Process {
   bool entered_ = false;                                       // something of it is there
   std::map<std::uint64_t, const Call*> complete_;              // by request
   std::map<std::uint64_t, std::optional<std::size_t>> begun_;  // by request: its step, if it needs one
-  // By request, which have the order of the calls.
-  std::map<std::uint64_t, Pending> pending_;                     // by request
+  std::map<std::uint64_t, Pending> pending_;                   // by request
+  std::uint64_t begun_collectives_ = 0;
   std::map<std::uint64_t, std::int64_t> collectives_;            // by communicator's id: calls so far
   std::map<std::uint32_t, std::vector<std::size_t>> under_way_;  // by window: steps of operations
 };
@@ -182,7 +179,7 @@ void Process::add_message(const Call& call) {
 void Process::add_complete(const Call& call) {
   const auto pending = pending_.find(call.request);
   if (pending != pending_.end()) {
-    finish(pending->second.communicator, call.request);
+    if (!entered_) push({Step::What::kEnter});
     place(pending->second, pending->second.all.size());
     pending_.erase(pending);
     return;
@@ -196,18 +193,15 @@ void Process::add_complete(const Call& call) {
   for (auto& [window, all] : under_way_) std::erase(all, *begun);
 }
 
-void Process::finish(std::uint32_t communicator, std::uint64_t before) {
-  for (auto& [request, pending] : pending_)
-    if (request < before && pending.communicator == communicator) place(pending, pending.all.size());
-}
-
 void Process::add_collective(const Call& call) {
   std::size_t first = 0;
   Pending pending = collected(call, first);
   const bool begins = call.kind == Call::Kind::kBeginCollective;
-  if (!begins) finish(call.communicator, std::numeric_limits<std::uint64_t>::max());
   place(pending, begins ? first : pending.all.size());
-  if (begins) pending_[call.request] = std::move(pending);
+  if (!begins) return;
+  pending.number = ++begun_collectives_;
+  pending.since = steps.size();
+  pending_[call.request] = std::move(pending);
 }
 
 Process::Pending Process::collected(const Call& call, std::size_t& first) {
@@ -219,7 +213,7 @@ Process::Pending Process::collected(const Call& call, std::size_t& first) {
   perform(call, static_cast<std::uint32_t>(me - c.members.begin()),
           static_cast<std::uint32_t>(c.members.size()), all_reduce_, collected);
   first = collected.first();
-  return {call.communicator, std::move(collected.all), {}};
+  return {.all = std::move(collected.all)};
 }
 
 void Process::place(Pending& pending, std::size_t end) {
@@ -227,6 +221,8 @@ void Process::place(Pending& pending, std::size_t end) {
     Step step = pending.all[i];
     if (step.what == Step::What::kSent || step.what == Step::What::kArrived)
       step.begun = pending.placed[step.begun];
+    step.part_of = pending.number;
+    step.since = pending.since;
     pending.placed.push_back(push(step));
   }
 }

@@ -41,6 +41,8 @@ struct Step {
   Address remote = 0;                  // one-sided operations: at the peer
   std::size_t begun = 0;               // kSent, kArrived, kDone: index of the step
   std::optional<std::size_t> match{};  // kSend, kAccept: index of the other process's step
+  std::uint64_t part_of = 0;           // what is left of a collective call with a request: its number, from 1
+  std::size_t since = 0;               // of that: how many steps come before it in any case
   std::uint64_t number = 0;            // kSend: among all to that process; one-sided operations: likewise
 };
 [[nodiscard]] constexpr bool is_one_sided(Step::What what) {
@@ -51,8 +53,8 @@ struct Step {
 using Windows = std::map<std::pair<std::uint64_t, std::uint16_t>, Window>;
 
 /// In the order of the calls. Of a collective call with a request, what comes before its first wait is done
-/// when it is made, and the rest by the call that completes it, or a later
-/// one of its communicator. Throws UserError.
+/// when it is made, and the rest by the call that completes it (but see
+/// progress.hpp). Throws UserError.
 [[nodiscard]] std::vector<Step> steps_of(const Recording& recording, const Windows& windows,
                                          AllReduce all_reduce);
 

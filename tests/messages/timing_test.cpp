@@ -182,13 +182,28 @@ TEST_CASE("Collective calls of a communicator with requests may be completed in 
   for (unsigned p = 0; p < 4; ++p) {
     for (const char* request : {"5", "6"})
       calls.line(p, "I 0 " + (request + std::string(" MPI_Barrier 0 0 0 0 0")));
-    calls.line(p, p % 2 == 0 ? "W 0 0 5" : "W 0 0 6");
-    if (p == 3) calls.line(p, "K 0 MPI_Barrier 0 0 0 0 0");
-    calls.line(p, p % 2 == 0 ? "W 0 0 6" : "W 0 0 5");
-    if (p != 3) calls.line(p, "K 0 MPI_Barrier 0 0 0 0 0");
+    calls.line(p, p < 2 ? "W 0 0 5" : "W 0 0 6").line(p, p < 2 ? "W 0 0 6" : "W 0 0 5");
   }
-  // Of the first two, the first steps go on at once.
+  calls.collective("MPI_Barrier", 0, {});
+  // Both first steps; the second one of the second call, which 0 and 1 make while they wait; that of the
+  // first call, which 2 and 3 make next.
   CHECK(ways(calls) == Approx(1 + 1 + 1 + 2).margin(0.1));
+}
+
+TEST_CASE("A process that waits goes on with its collective calls where others wait for those") {
+  // Of a binomial tree, process 2 passes the data on to 3, for whose message it waits before it asks for
+  // them.
+  Calls calls(4);
+  for (unsigned p = 0; p < 4; ++p) calls.line(p, "I 0 9 MPI_Bcast 0 0 0 0 1 8");
+  calls.receive(2, 3);
+  calls.line(3, "W 0 0 9").send(3, 2, kSmall);
+  for (unsigned p = 0; p < 3; ++p) calls.line(p, "W 0 0 9");
+  CHECK(ways(calls) == Approx(3).margin(0.05));
+  // Where no process can go on, it is a deadlock.
+  Calls stuck(2);
+  for (unsigned p = 0; p < 2; ++p) stuck.line(p, "I 0 9 MPI_Bcast 0 0 0 0 1 8");
+  for (unsigned p = 0; p < 2; ++p) stuck.receive(p, 1 - p).send(p, 1 - p, kSmall).line(p, "W 0 0 9");
+  CHECK(stuck.run(nodes(2, "inter_kernel")).outcome == gpu::Outcome::kDeadlock);
 }
 
 TEST_CASE("A ring moves 2 (P - 1) / P of the data over each wire") {
