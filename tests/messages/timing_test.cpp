@@ -225,6 +225,15 @@ TEST_CASE("The same bytes with any number of threads and any window") {
   Calls calls(4);
   calls.collective("MPI_Allreduce", 0, {1 << 16}).collective("MPI_Alltoall", 0, {9, 99, 20000, 7});
   calls.send(0, 3, kLarge).receive(3, 0).collective("MPI_Barrier", 0, {});
+  for (unsigned p = 0; p < 4; ++p) {
+    const std::string next = std::to_string((p + 1) % 4);
+    calls.line(p, "C 1 99 4 0 1 2 3").line(p, "V 1 0 1").line(p, "I 0 500 MPI_Allreduce 0 0 0 0 1 9000");
+    calls.line(p, "O 0 501 MPI_Put 1 " + next + " 20000 0 0 0");
+    calls.line(p, "O 0 502 MPI_Get 1 " + next + " 5000 0 0 0");
+    calls.line(p, "O 0 503 MPI_Fetch_and_op 1 0 8 0 0 0")
+        .line(p, "Y 0 MPI_Win_fence 1 0")
+        .line(p, "W 0 0 500");
+  }
   const messages::JoinedTrace trace = calls.join();
   gpu::RunOptions options;
   options.system = nodes(4, "inter_kernel");
