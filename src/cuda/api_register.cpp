@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cuda/api.hpp"
+#include "cuda/lasting.hpp"
 #include "cuda/loaded_fatbin.hpp"
 
 namespace lockstep::cuda {
@@ -44,7 +45,11 @@ struct CallConfiguration {
   std::size_t shared;
   abi::Stream stream;
 };
-thread_local std::vector<CallConfiguration> call_configurations;
+
+std::vector<CallConfiguration>& call_configurations() {
+  thread_local std::vector<CallConfiguration>& all = make_lasting<std::vector<CallConfiguration>>();
+  return all;
+}
 
 }  // namespace
 
@@ -90,15 +95,15 @@ extern "C" __attribute__((visibility("default"))) char __cudaInitModule(void** h
 
 LOCKSTEP_CUDA_API __cudaPushCallConfiguration(abi::dim3 grid, abi::dim3 block, std::size_t shared,
                                               abi::Stream stream) {
-  call_configurations.push_back({grid, block, shared, stream});
+  call_configurations().push_back({grid, block, shared, stream});
   return 0;
 }
 
 LOCKSTEP_CUDA_API __cudaPopCallConfiguration(abi::dim3* grid, abi::dim3* block, std::size_t* shared,
                                              void* stream) {
-  if (call_configurations.empty()) return finish(Status::kErrorMissingConfiguration);
-  const CallConfiguration top = call_configurations.back();
-  call_configurations.pop_back();
+  if (call_configurations().empty()) return finish(Status::kErrorMissingConfiguration);
+  const CallConfiguration top = call_configurations().back();
+  call_configurations().pop_back();
   *grid = top.grid;
   *block = top.block;
   *shared = top.shared;

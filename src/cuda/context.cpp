@@ -4,6 +4,7 @@
 #include <list>
 #include <mutex>
 
+#include "cuda/lasting.hpp"
 #include "exec/address_space.hpp"
 
 namespace lockstep::cuda {
@@ -18,16 +19,16 @@ struct Created {
 };
 
 Created& created() {
-  static Created all;
+  static Created& all = *new Created;  // never destroyed, as make_lasting()
   return all;
 }
 
 }  // namespace
 
 Context& primary_context(unsigned device) {
-  static std::vector<Context> all = [] {
-    std::vector<Context> made(exec::kMaxDevices);
-    for (unsigned d = 0; d < exec::kMaxDevices; ++d) made[d] = {d, 0, 0, d + 1U};
+  static std::vector<Context>& all = *[] {
+    auto* const made = new std::vector<Context>(exec::kMaxDevices);
+    for (unsigned d = 0; d < exec::kMaxDevices; ++d) (*made)[d] = {d, 0, 0, d + 1U};
     return made;
   }();
   return all[device];
@@ -49,7 +50,7 @@ bool destroy_context(const void* context) {
 }
 
 std::vector<Context*>& context_stack() {
-  thread_local std::vector<Context*> stack;
+  thread_local std::vector<Context*>& stack = make_lasting<std::vector<Context*>>();
   return stack;
 }
 

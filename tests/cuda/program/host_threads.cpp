@@ -7,6 +7,7 @@
 #include "registration.hpp"
 
 extern "C" {
+int cudaGetDevice(int*);
 int cudaGetDeviceCount(int*);
 int cudaSetDevice(int);
 }
@@ -45,6 +46,16 @@ unsigned work(int device) {
   return sum;
 }
 
+/// Destroyed after all that the main thread and the runtime have.
+struct Last {
+  void* memory = nullptr;
+  ~Last() {
+    int device = -1;
+    cudaGetDevice(&device);
+    std::printf("%d %d\n", device, cudaFree(memory));
+  }
+} last;
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,5 +72,7 @@ int main(int argc, char** argv) {
   for (std::thread& worker : workers) worker.join();
   for (const unsigned sum : sums) std::printf("%u ", sum);
   std::puts("");
+  cudaSetDevice(devices - 1);
+  cudaMalloc(&last.memory, 1);
   return 0;
 }
