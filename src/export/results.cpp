@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "config/config.hpp"
 #include "stats/stored_run.hpp"
@@ -68,6 +69,22 @@ void check_trace(const std::string& folder, const Json& root, const trace::Trace
                     stats::printable(member<std::string>(folder, root, "partial_reason"))));
 }
 
+/// The files with the configuration are to be those that the run has written.
+void check_configuration(const std::string& folder, const Json& root, const config::SystemConfig& system) {
+  std::vector<std::string> hashes;
+  if (root.contains("system")) {
+    for (const Json& device : member<Json>(folder, member<Json>(folder, root, "system"), "devices"))
+      hashes.push_back(member<std::string>(folder, device, "config_hash"));
+  } else {
+    hashes.push_back(member<std::string>(folder, root, "config_hash"));
+  }
+  bool same = hashes.size() == system.devices.size();
+  for (std::size_t d = 0; same && d < hashes.size(); ++d)
+    same = hashes[d] == stats::hex16(config::hash(system.devices[d]));
+  if (!same)
+    throw UserError(fmt::format("{}: config.ini or system.ini is not that of the run in stats.json", folder));
+}
+
 }  // namespace
 
 Results::Results(std::string folder, const trace::TraceSet& trace) : folder_(std::move(folder)) {
@@ -77,6 +94,7 @@ Results::Results(std::string folder, const trace::TraceSet& trace) : folder_(std
   const Json root = stats::read_stats(folder_);
   check_trace(folder_, root, trace);
   system_ = read_system(folder_, root.contains("system"));
+  check_configuration(folder_, root, system_);
   read_kernels(member<Json>(folder_, root, "kernels"));
   read_copies(member<Json>(folder_, root, "copies"));
 }

@@ -83,6 +83,10 @@ TEST_CASE("Results that are not of the recording are refused") {
   check_refused(run, path, replaced(stats, "\"elapsed_ns\":", "\"elapsed_ns\":1e300,\"x\":"),
                 "\"elapsed_ns\"");
   check_refused(run, path, stats.substr(0, stats.size() / 2), "not valid JSON");
+  const std::string configuration = run.get("config.ini");
+  run.put("config.ini", std::regex_replace(configuration, std::regex("call_ns = 1806"), "call_ns = 1807"));
+  check_refused(run, path, stats, "config.ini or system.ini is not that of the run");
+  run.put("config.ini", configuration);
   const auto copies = stats.find("\"copies\":[") + 10;
   const std::string one = stats.substr(copies, stats.find(']', copies) - copies);
   check_refused(run, path, replaced(stats, one, one + "," + one),
