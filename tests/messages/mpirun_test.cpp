@@ -48,9 +48,13 @@ class MpiRuns {
   /// Exit code of `processes` of the program.
   [[nodiscard]] int exec(int processes, const std::string& program, const std::string& options = "",
                          const std::string& system = "") const {
+    return mpirun(processes, "exec -c " + (system.empty() ? path("nodes.ini") : system) + " -t 1 " + options +
+                                 " -- " + kProgram + " " + program);
+  }
+  /// Likewise of lockstep itself.
+  [[nodiscard]] int mpirun(int processes, const std::string& arguments) const {
     return call(std::string("timeout 120 ") + kMpiexec + " -n " + std::to_string(processes) + " " +
-                LOCKSTEP_BINARY + " exec -c " + (system.empty() ? path("nodes.ini") : system) + " -t 1 " +
-                options + " -- " + kProgram + " " + program);
+                LOCKSTEP_BINARY + " " + arguments);
   }
   [[nodiscard]] int call(const std::string& command) const {
     const int status = std::system((command + " >" + path("output") + " 2>" + path("errors")).c_str());
@@ -159,6 +163,9 @@ TEST_CASE("mpirun exec --clock: a second run prints the simulated times of the f
                       runs.path("nodes.ini") + " -q -t " + threads + " -o " + runs.path("c")) == 0);
     CHECK((runs.stats("c") == bytes));
   }
+  REQUIRE(runs.mpirun(2, "run " + runs.path("a.lst") + " -c " + runs.path("nodes.ini") + " -q -t 1 -o " +
+                             runs.path("d")) == 0);
+  CHECK((runs.stats("d") == bytes));
   REQUIRE(runs.exec(2, program, "--clock " + runs.path("a") + " --record " + runs.path("b.lst")) == 0);
   CHECK(count(runs.errors(), "is of the simulated run in " + runs.path("a")) == 1);
   CHECK(contents(runs.path("a.lst")) == contents(runs.path("b.lst")));
