@@ -49,7 +49,7 @@ TEST_CASE("A list of hosts' tasks needs no kernel, and a compact trace keeps it"
   // One-sided operations of an MPI library are newer.
   write_compact(*open("HostTask,22,1,0,8,0x8,0x10,0\nHostTask,28,1,0,0,0x0,0x0,0\n"), compact, {});
   CHECK(open_trace(compact)->commands().at(1).task.kind == Task::kDone);
-  CHECK(slurp(compact)[8] == 9);
+  CHECK(slurp(compact)[8] == 10);
   for (const char* line :
        {"HostTask,0,0,0,0,0x0,0x0", "HostTask,30,0,0,0,0x0,0x0,0", "HostTask,8,0,16777216,0,0x0,0x0,0",
         "HostTask,1,64,0,0,0x0,0x0,0", "HostTask,0,0,x,0,0x0,0x0,0", "HostTask,0,0,0,0,x,0x0,0",
