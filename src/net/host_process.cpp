@@ -32,9 +32,13 @@ void HostProcess::add(Cycle now, const trace::HostTask& task, std::uint32_t comm
 
 void HostProcess::tick(Cycle now) {
   const bool has_messages = !offers_.empty() || !accepts_.empty();
-  if (tasks_.empty() || has_messages) take_records(now);
-  if (has_messages) go_on_with_messages(now);
+  if (has_messages) {
+    take_records(now);
+    go_on_with_messages(now);
+  }
   while (!tasks_.empty() && free_from_ <= now && !waits_) step(now);
+  // Also those that have come while it computed: after the last task there is no other tick for them.
+  if (tasks_.empty()) take_records(now);
 }
 
 void HostProcess::step(Cycle now) {
