@@ -31,7 +31,7 @@ struct ShownRun {
 /// The program is shown them. `folder`: for files that it reads.
 void show_times(const ShownRun& run, const std::string& folder, Start& start);
 
-/// After the program's end: was it the same? Throws UserError.
+/// After the program's end: was it the same, whether or not the host's time was measured? Throws UserError.
 void check_same_calls(const ShownRun& run, std::uint64_t trace_hash);
 
 }  // namespace lockstep::cli

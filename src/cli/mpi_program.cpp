@@ -141,7 +141,7 @@ class SharedFolder {
   fs::path folder_;
 };
 
-void check(const RunArguments& arguments, const MpiJob& job) {
+void check(const RunArguments& arguments, const MpiJob& job, const MpiOptions& options) {
   const auto& system = arguments.options.system;
   if (!system || !system->served_by(config::NetDesignTraits::Server::kProcesses))
     throw UserError(fmt::format(
@@ -158,6 +158,10 @@ void check(const RunArguments& arguments, const MpiJob& job) {
         "exec: --clock simulated: an MPI program is simulated after its end, so there is no time while it "
         "runs; expected a run with -o OUT, and then the same with --clock OUT in its place, which shows the "
         "program that run's times");
+  if (!options.host_time.empty() && !options.shown.empty())
+    throw UserError(
+        "exec: --host-time has no effect with --clock FOLDER: its times are those of the run in FOLDER, and "
+        "nothing is measured; expected one of the two");
   if (arguments.check.checks.any())
     throw UserError("exec: --check is for one process; expected no mpirun, or no --check");
 }
@@ -182,7 +186,12 @@ void prepare(Start& start, const MpiJob& job, const SharedFolder& shared) {
     if (std::getenv(name) != nullptr) start.variables.emplace_back(name, value);
 }
 
-void print_notes(const messages::JoinedTrace& trace, const std::string& out) {
+void print_notes(const messages::JoinedTrace& trace, const std::string& out, const std::string& host_time) {
+  if (!host_time.empty())
+    print_err(
+        "lockstep: the program's computation on the host is measured on this machine and takes {} times that "
+        "(--host-time): results differ from run to run\n",
+        host_time);
   print_err(
       "lockstep: the program has ended and is simulated now: what it printed of time (MPI_Wtime, clocks, "
       "events) is not simulated time{}\n",
@@ -206,7 +215,7 @@ int simulate_all(RunArguments& arguments, const SharedFolder& shared, const MpiO
   {
     const messages::JoinedTrace joined(shared.files(), options.protocol, program);
     write(joined, arguments);
-    if (!arguments.quiet) print_notes(joined, arguments.out);
+    if (!arguments.quiet) print_notes(joined, arguments.out, options.host_time);
   }
   shared.remove();
   announce_interrupts(true);
@@ -260,18 +269,38 @@ void add_mpi_options(po::options_description& options) {
                         "MPI programs: messages of more bytes are sent by rendezvous")(
       "allreduce", po::value<std::string>()->default_value("auto"),
       "MPI programs: how MPI_Allreduce is done: recursive_doubling, ring, or auto: the former up to 2048 "
-      "bytes")("ranks-folder", po::value<std::string>(),
-               "MPI programs: a folder that all processes see; by default one of this machine");
+      "bytes")("host-time", po::value<std::string>()->default_value("none"),
+               "MPI programs: none: what the program computes on the host takes no time; or its CPU time is "
+               "measured and multiplied by this factor, so that results depend on this machine")(
+      "ranks-folder", po::value<std::string>(),
+      "MPI programs: a folder that all processes see; by default one of this machine");
 }
 
 void refuse_mpi_options(const po::variables_map& values) {
-  for (const char* name : {"eager", "allreduce", "ranks-folder"})
+  for (const char* name : {"eager", "allreduce", "host-time", "ranks-folder"})
     if (values.count(name) && !values[name].defaulted())
       throw UserError(fmt::format(
           "exec: --{} is for MPI programs that are simulated; expected mpirun or srun, with two processes "
           "or more, and no --functional",
           name));
 }
+
+namespace {
+
+/// A positive decimal number; empty for none.
+std::string host_time(const std::string& text) {
+  if (text == "none") return {};
+  double factor = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, factor, std::chars_format::fixed);
+  if (error != std::errc{} || end != last || !(factor > 0 && factor <= cuda::kMaxHostTime))
+    throw UserError(fmt::format(
+        "--host-time: found '{}', expected none, or a factor above 0 and up to {}, such as 1 or 0.5", text,
+        cuda::kMaxHostTime));
+  return text;
+}
+
+}  // namespace
 
 MpiOptions mpi_options(const po::variables_map& values) {
   MpiOptions options;
@@ -284,6 +313,7 @@ MpiOptions mpi_options(const po::variables_map& values) {
   options.protocol.all_reduce = name == "ring"   ? AllReduce::kRing
                                 : name == "auto" ? AllReduce::kAuto
                                                  : AllReduce::kRecursiveDoubling;
+  options.host_time = host_time(values["host-time"].as<std::string>());
   options.keeps = values.count("record") > 0;
   if (values.count("ranks-folder")) options.folder = values["ranks-folder"].as<std::string>();
   return options;
@@ -291,7 +321,7 @@ MpiOptions mpi_options(const po::variables_map& values) {
 
 int run_mpi_program(RunArguments& arguments, Start start, const MpiJob& job, const MpiOptions& options,
                     int argc, char** argv) {
-  check(arguments, job);
+  check(arguments, job, options);
   if (job.rank == 0) check_outputs(arguments);
   const SharedFolder shared(job, options.folder);
   const TemporaryFolder folder;
@@ -303,6 +333,7 @@ int run_mpi_program(RunArguments& arguments, Start start, const MpiJob& job, con
                            job.rank);
     show_times(shown, folder.path(), start);
   }
+  if (!options.host_time.empty()) start.variables.emplace_back(cuda::kHostTimeVariable, options.host_time);
   start.max_instructions = arguments.max_instructions;
   start.threads = arguments.options.threads;
   arguments.quiet |= job.rank != 0;

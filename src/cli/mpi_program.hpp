@@ -27,9 +27,10 @@ struct MpiJob {
 
 struct MpiOptions {
   messages::Protocol protocol;
-  std::string folder;  // that all processes see; empty: one of this machine
-  std::string shown;   // results of an earlier run, whose times the program is shown; empty: none
-  bool keeps = false;  // the recording
+  std::string host_time;  // the factor; empty: host computation takes no time
+  std::string folder;     // that all processes see; empty: one of this machine
+  std::string shown;      // results of an earlier run, whose times the program is shown; empty: none
+  bool keeps = false;     // the recording
 };
 
 void add_mpi_options(boost::program_options::options_description& options);

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "cuda/context.hpp"
+#include "cuda/host_time.hpp"
 #include "cuda/runtime.hpp"
 
 namespace lockstep::cuda {
@@ -45,7 +46,10 @@ void show_simulated_time() {
     set(simulated_ns);
 }
 
-ClockReader::ClockReader(ClockScope scope) : before_(set_scope(scope)) {}
-ClockReader::~ClockReader() { set_scope(before_); }
+ClockReader::ClockReader(ClockScope scope) : before_(set_scope(scope)) { HostTime::enter(); }
+ClockReader::~ClockReader() {
+  set_scope(before_);
+  HostTime::leave();
+}
 
 }  // namespace lockstep::cuda

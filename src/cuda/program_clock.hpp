@@ -8,7 +8,8 @@ namespace lockstep::cuda {
 /// The program's clocks show what its simulation says from here on. Does nothing where they show the host's.
 void show_simulated_time();
 
-/// As whom the calling thread reads clocks, in this scope.
+/// As whom the calling thread reads clocks, in this scope. What it does there is no computation of the
+/// program's (HostTime).
 class ClockReader {
  public:
   explicit ClockReader(ClockScope scope);

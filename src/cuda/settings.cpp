@@ -50,6 +50,16 @@ void end_with(pid_t parent) {
   if (::getppid() == parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
+double host_time_factor() {
+  const char* text = std::getenv(kHostTimeVariable);
+  if (text == nullptr) return 0;
+  const auto factor = number<double>(kHostTimeVariable, text);
+  if (!(factor > 0 && factor <= kMaxHostTime))
+    throw UserError(
+        fmt::format("{} is {}; expected more than 0, up to {}", kHostTimeVariable, text, kMaxHostTime));
+  return factor;
+}
+
 /// Calls `take(entry)` for each entry of a list "A,B,C".
 template <class Take>
 void for_entries(std::string_view text, Take take) {
@@ -145,6 +155,7 @@ Settings read_settings() {
   }
   settings.timestamps = std::getenv(kTimestampsVariable) != nullptr;
   if (const char* times = std::getenv(kEventTimesVariable)) settings.event_times = times;
+  settings.host_time = host_time_factor();
   const char* listings = std::getenv(kListingVariable);
   settings.listings = listings != nullptr && *listings != '\0';
   return settings;

@@ -26,6 +26,11 @@ inline constexpr const char* kTimestampsVariable = "LOCKSTEP_CUDA_TIMESTAMPS";
 /// A file with the times of an earlier run's events (event_times.hpp); not set: none.
 inline constexpr const char* kEventTimesVariable = "LOCKSTEP_CUDA_EVENT_TIMES";
 
+/// By what the program's computation between its calls is multiplied (host_time.hpp), from 0 to kMaxHostTime;
+/// not set: it takes no time.
+inline constexpr const char* kHostTimeVariable = "LOCKSTEP_CUDA_HOST_TIME";
+inline constexpr double kMaxHostTime = 1000;
+
 /// Set and not empty: the simulation also receives the kernels' PTX (listing.hpp).
 inline constexpr const char* kListingVariable = "LOCKSTEP_CUDA_LISTING";
 
@@ -91,6 +96,7 @@ struct Settings : Machine {
   int socket = -1;                     // -1: none
   bool timestamps = false;             // the program's records of events are marked in the trace
   std::string event_times;             // file; empty: none
+  double host_time = 0;                // factor; 0: it takes none
   bool listings = false;               // the simulation receives the kernels' PTX
   std::uint64_t max_cycles = 0;        // 0: no limit
   std::uint64_t max_instructions = 0;  // 0: no limit

@@ -3,12 +3,28 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda/host_time.hpp"
+
 namespace lockstep::cuda {
 
 using Kind = trace::Command::Kind;
 
 StreamLog::StreamLog(unsigned devices) : devices_(devices) {
   for (unsigned d = 0; d < devices; ++d) streams_[d].device = d;
+}
+
+void StreamLog::elapse() {
+  trace::Command command;
+  command.kind = Kind::kHostTask;
+  command.task.kind = trace::HostTask::Kind::kElapse;
+  const bool behind_wait = behind_last_wait_ == commands_.size();
+  while ((command.task.bytes = HostTime::take_ps()) > 0) commands_.push_back(command);
+  if (behind_wait) behind_last_wait_ = commands_.size();
+}
+
+void StreamLog::push(const trace::Command& command) {
+  elapse();
+  commands_.push_back(command);
 }
 
 std::uint32_t StreamLog::number_of(HostThread thread) {
@@ -22,7 +38,7 @@ void StreamLog::call(trace::Command::Call call, unsigned device) {
   command.thread = caller_;
   command.call = call;
   command.device = static_cast<std::uint16_t>(device);
-  commands_.push_back(command);
+  push(command);
 }
 
 void StreamLog::called_by(HostThread thread) {
@@ -55,27 +71,27 @@ void StreamLog::add(std::uint32_t stream, trace::Command command) {
   Stream& s = streams_[stream];
   command.stream = stream;
   command.device = static_cast<std::uint16_t>(s.device);
-  commands_.push_back(command);
+  push(command);
   ++s.commands;
   devices_[s.device].idle = false;
 }
 
 void StreamLog::add_host(const trace::Command& command) {
-  commands_.push_back(command);
+  push(command);
   for (Device& device : devices_) device.idle = false;
 }
 
 void StreamLog::place(unsigned device, Address begin, std::uint64_t bytes) {
   trace::Command command{Kind::kPlace, begin, bytes};
   command.device = static_cast<std::uint16_t>(device);
-  commands_.push_back(command);
+  push(command);
 }
 
 void StreamLog::multicast(unsigned device, Address begin, std::uint64_t bytes, Address memory) {
   trace::Command command{Kind::kMulticast, begin, bytes};
   command.source = memory;
   command.device = static_cast<std::uint16_t>(device);
-  commands_.push_back(command);
+  push(command);
 }
 
 std::uint32_t StreamLog::record(std::uint32_t stream, trace::Command::Timestamp timestamp) {
@@ -85,7 +101,7 @@ std::uint32_t StreamLog::record(std::uint32_t stream, trace::Command::Timestamp 
   command.kind = Kind::kEventRecord;
   command.stream = stream;
   command.device = static_cast<std::uint16_t>(s.device);
-  commands_.push_back(command);
+  push(command);
   s.marked = s.commands;
   s.mark = static_cast<std::uint32_t>(events_.size());
   events_.push_back(s.device);
@@ -105,7 +121,7 @@ void StreamLog::stream_wait(std::uint32_t stream, std::uint32_t event) {
 }
 
 void StreamLog::end_wait(const trace::Command& wait, Waiter waiter) {
-  commands_.push_back(wait);
+  push(wait);
   if (waiter == Waiter::kProgram) call(trace::Command::Call::kReturn, wait.device);
   last_wait_ = wait;
   behind_last_wait_ = commands_.size();

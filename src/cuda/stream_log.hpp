@@ -44,7 +44,10 @@ class StreamLog {
   /// As trace::Command::Kind::kMulticast.
   void multicast(unsigned device, Address begin, std::uint64_t bytes, Address memory);
   /// What kernels ask of the network, and with which queues: of no stream.
-  void add_network(const trace::Command& command) { commands_.push_back(command); }
+  void add_network(const trace::Command& command) { push(command); }
+  /// What the calling thread has computed since the last command takes time (HostTime). Every other command
+  /// comes after it.
+  void elapse();
   /// After enter(). The number of the new event.
   std::uint32_t record(std::uint32_t stream,
                        trace::Command::Timestamp timestamp = trace::Command::Timestamp::kNone);
@@ -68,6 +71,7 @@ class StreamLog {
   }
 
  private:
+  void push(const trace::Command& command);
   struct Device {
     std::set<std::uint32_t>
         unseen;        // blocking streams with commands that its default stream has not waited for

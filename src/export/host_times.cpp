@@ -31,6 +31,7 @@ std::uint64_t HostTimes::task(const trace::HostTask& task, std::uint16_t device)
   using Kind = trace::HostTask::Kind;
   if (task.kind == Kind::kCompute) return net::compute_ps(system_->network.host_process, task);
   if (task.kind == Kind::kCall) return call(static_cast<trace::Command::Call>(task.instructions), device);
+  if (task.kind == Kind::kElapse) return task.bytes;
   if (!task.within) return system_->network.host_process.call_ps;
   const config::ServiceGroup& service = system_->network.service;
   return instructions_.cycles(trace::moves_data(task.kind) ? service.issue_instructions

@@ -9,6 +9,7 @@ using Space = MessageKey::Space;
 const char* name_of(Kind kind) {
   switch (kind) {
     case Kind::kCompute:
+    case Kind::kElapse:
       return "compute";
     case Kind::kSend:
     case Kind::kMessage:
@@ -70,6 +71,7 @@ void Process::add(const trace::HostTask& task, Frontier& stream, std::uint32_t c
     case Kind::kCompute:
     case Kind::kEnter:
     case Kind::kCall:
+    case Kind::kElapse:
       return;
   }
 }

@@ -51,7 +51,11 @@ net::AgentNews NetChecks::task(const trace::Command& c) const {
   if (t.peer >= system_->devices.size())
     throw UserError(fmt::format("the host of device {} names process {}; expected one of the {} devices'",
                                 c.device, t.peer, system_->devices.size()));
-  if (t.bytes > kMaxBytes || t.instructions > kMaxInstructions)
+  const bool elapses = t.kind == trace::HostTask::Kind::kElapse;
+  if (elapses && t.bytes > trace::kMaxElapsedPs)
+    throw UserError(fmt::format("the host of device {} computes for {} ps; expected at most {}", c.device,
+                                t.bytes, trace::kMaxElapsedPs));
+  if ((t.bytes > kMaxBytes && !elapses) || t.instructions > kMaxInstructions)
     throw UserError(fmt::format(
         "the host of device {} has a task of {} bytes and {} instructions; expected at most {} and {}",
         c.device, t.bytes, t.instructions, kMaxBytes, kMaxInstructions));

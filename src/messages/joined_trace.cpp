@@ -20,9 +20,13 @@ using Kind = Command::Kind;
 /// The commands of one process.
 class Process {
  public:
-  Process(std::uint16_t number, const trace::TraceSet* trace, std::uint32_t first_kernel,
+  Process(std::uint16_t number, const trace::TraceSet* trace, std::uint32_t first_kernel, bool elapses,
           std::vector<Command>& out, std::uint32_t& events)
-      : number_(number), trace_(trace), first_kernel_(first_kernel), host_(number, out, events) {}
+      : number_(number),
+        trace_(trace),
+        first_kernel_(first_kernel),
+        elapses_(elapses),
+        host_(number, out, events) {}
 
   void add_all(const std::vector<PlacedTask>& tasks) {
     auto task = tasks.begin();
@@ -76,7 +80,12 @@ class Process {
         return host_.issue(c);
       case Kind::kPlace:
         return;
-      case Kind::kHostTask:  // the recorder's own, which does nothing
+      case Kind::kHostTask:
+        if (c.task.kind == trace::HostTask::Kind::kElapse) {
+          if (elapses_) add(c.task);
+          return;
+        }
+        // The recorder's own does nothing.
         if (c.task.kind == trace::HostTask::Kind::kCompute && c.task.instructions + c.task.bytes == 0) return;
         [[fallthrough]];
       default:
@@ -90,6 +99,7 @@ class Process {
   std::uint16_t number_;
   const trace::TraceSet* trace_;
   std::uint32_t first_kernel_;
+  bool elapses_;  // what the host has computed takes time
   trace::HostStream host_;
   std::vector<std::uint32_t> recorded_;  // events, by their number in the process: in the whole
 };
@@ -142,31 +152,53 @@ JoinedTrace::JoinedTrace(const std::vector<ProcessFiles>& files, const Protocol&
   for (const Recording& r : recordings) names.insert(r.not_simulated.begin(), r.not_simulated.end());
   not_simulated_.assign(names.begin(), names.end());
   const auto tasks = schedule(recordings, protocol);
-  std::uint32_t events = 0;
-  for (std::uint16_t p = 0; p < files.size(); ++p) add(p, tasks[p], files[p].trace, events);
-  trace::ContentHash hash;
-  for (const auto& trace : traces_) hash.update(trace ? trace->content_hash() : 0);
-  trace::Bytes all;
-  for (const Command& command : commands_) trace::encode_command(command, all);
-  hash.update(reinterpret_cast<const char*>(all.data()), all.size());
-  hash_ = hash.value();
+  for (std::uint16_t p = 0; p < files.size(); ++p) add(p, files[p].trace);
+  commands_ = join(tasks, true);
+  hash_ = hash_of(commands_);
+  if (!measures_host_time()) return;
+  constexpr std::uint64_t kUpper = ~std::uint64_t{0} << 32;
+  hash_ = (hash_of(join(tasks, false)) & kUpper) | (hash_ & ~kUpper);
 }
 
-void JoinedTrace::add(std::uint16_t process, const std::vector<PlacedTask>& tasks, const std::string& path,
-                      std::uint32_t& events) {
+void JoinedTrace::add(std::uint16_t process, const std::string& path) {
+  first_kernel_.push_back(static_cast<std::uint32_t>(kernels_.size()));
   traces_.push_back(path.empty() ? nullptr : trace::open_trace(path));
   const trace::TraceSet* const trace = traces_.back().get();
-  Command place;
-  place.kind = Kind::kPlace;
-  place.device = process;
-  place.address = moved(exec::kArenaBase, process);
-  place.bytes = exec::kRegionBytes;
-  commands_.push_back(place);
-  Process(process, trace, static_cast<std::uint32_t>(kernels_.size()), commands_, events).add_all(tasks);
   for (std::uint32_t k = 0; trace != nullptr && k < trace->kernels().size(); ++k) {
     kernels_.push_back(trace->kernels()[k]);
     kernel_of_.emplace_back(process, k);
   }
+}
+
+std::vector<Command> JoinedTrace::join(const std::vector<std::vector<PlacedTask>>& tasks,
+                                       bool elapses) const {
+  std::vector<Command> all;
+  std::uint32_t events = 0;
+  for (std::uint16_t p = 0; p < traces_.size(); ++p) {
+    Command place;
+    place.kind = Kind::kPlace;
+    place.device = p;
+    place.address = moved(exec::kArenaBase, p);
+    place.bytes = exec::kRegionBytes;
+    all.push_back(place);
+    Process(p, traces_[p].get(), first_kernel_[p], elapses, all, events).add_all(tasks[p]);
+  }
+  return all;
+}
+
+std::uint64_t JoinedTrace::hash_of(const std::vector<Command>& commands) const {
+  trace::ContentHash hash;
+  for (const auto& trace : traces_) hash.update(trace ? trace->content_hash() : 0);
+  trace::Bytes all;
+  for (const Command& command : commands) trace::encode_command(command, all);
+  hash.update(reinterpret_cast<const char*>(all.data()), all.size());
+  return hash.value();
+}
+
+bool JoinedTrace::measures_host_time() const {
+  return std::ranges::any_of(commands_, [](const Command& c) {
+    return c.kind == Kind::kHostTask && c.task.kind == trace::HostTask::Kind::kElapse;
+  });
 }
 
 std::unique_ptr<trace::CtaFeed> JoinedTrace::open(std::uint32_t index) const {

@@ -54,10 +54,17 @@ void HostProcess::step(Cycle now) {
   }
 }
 
+namespace {
+
+/// `bytes` says how long it takes, in ps: of a call gpu::Planner has said it.
+bool takes_ps(Kind kind) { return kind == Kind::kCall || kind == Kind::kElapse; }
+
+}  // namespace
+
 /// Without what it waits for.
 Cycle HostProcess::time_of(const trace::HostTask& task) const {
   if (task.kind == Kind::kCompute) return clock_.cycles(compute_ps(config_, task));
-  if (task.kind == Kind::kCall) return clock_.cycles(task.bytes);  // in ps: gpu::Planner says it
+  if (takes_ps(task.kind)) return clock_.cycles(task.bytes);
   if (!task.within) return clock_.cycles(config_.call_ps);
   return costs_.cycles(trace::moves_data(task.kind) ? service_.issue_instructions
                                                     : service_.complete_instructions);
@@ -67,7 +74,7 @@ void HostProcess::begin(Cycle now) {
   const trace::HostTask& task = tasks_.front().what;
   begun_ = now;
   free_from_ = now + time_of(task);
-  const bool computes = task.kind == Kind::kCompute || task.kind == Kind::kCall;
+  const bool computes = task.kind == Kind::kCompute || takes_ps(task.kind);
   state_ = computes ? State::kEnd : trace::moves_data(task.kind) ? State::kSend : State::kAwait;
 }
 

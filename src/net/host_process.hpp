@@ -41,7 +41,8 @@ struct ProcessCounters {
 /// - kArrived, kSent: a call, then until it is so;
 /// - kPut, kGet, kAtomic: a call, then a command as of kSend; kDone: a call, then until its record is there;
 /// - kEnter: a call;
-/// - kCall: as long as the machine says.
+/// - kCall: as long as the machine says;
+/// - kElapse: as long as it says itself.
 /// A call takes host_process.call_ps; within a library call that is already counted, it takes only the
 /// instructions that a service thread needs for a command or a completion. Polls hit the host's cache: what
 /// is waited for is seen as soon as it arrives.

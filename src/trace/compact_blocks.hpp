@@ -16,7 +16,8 @@ enum class BlockKind : std::uint8_t { kChunk = 1, kTable = 2, kDirectory = 3 };
 /// and instruction tables lines. A file has the lowest version that says what it has to say.
 inline constexpr std::uint32_t kPlainVersion = 1, kLineVersion = 2, kDeviceVersion = 3, kSizeVersion = 4,
                                kNetworkVersion = 5, kHostVersion = 6, kTaskVersion = 7, kMessageVersion = 8,
-                               kTimestampVersion = 9, kOneSidedVersion = 10, kLastVersion = kOneSidedVersion;
+                               kTimestampVersion = 9, kOneSidedVersion = 10, kElapseVersion = 11,
+                               kLastVersion = kElapseVersion;
 inline constexpr std::size_t kMaxBlockBytes = 256u << 20;  // decompressed
 
 /// True when `path` is a regular file that begins as a compact trace does.

@@ -279,8 +279,12 @@ std::uint32_t version_of(const CompactDirectory& directory) {
   const auto says_task = [](const Command& c) { return c.kind == Command::Kind::kHostTask; };
   const auto says_message = [&](const Command& c) { return says_task(c) && is_library_task(c.task.kind); };
   const auto says_one_sided = [&](const Command& c) { return says_task(c) && is_one_sided(c.task.kind); };
+  const auto says_elapse = [&](const Command& c) {
+    return says_task(c) && c.task.kind == HostTask::Kind::kElapse;
+  };
   const auto says_timestamp = [](const Command& c) { return c.timestamp != Command::Timestamp::kNone; };
   const auto says_size = [](const KernelEntry& k) { return k.size.has_value(); };
+  if (std::ranges::any_of(directory.commands, says_elapse)) return kElapseVersion;
   if (std::ranges::any_of(directory.commands, says_one_sided)) return kOneSidedVersion;
   if (std::ranges::any_of(directory.commands, says_timestamp)) return kTimestampVersion;
   if (std::ranges::any_of(directory.commands, says_message)) return kMessageVersion;

@@ -10,8 +10,8 @@ namespace lockstep::trace {
 
 /// Process i is that of device i.
 struct HostTask {
-  /// From kMessage on: what the calls of an MPI library consist of. Their messages are numbered, by pair of
-  /// sender and receiver, from 0 on; the number stands in `instructions`.
+  /// From kMessage to kDone: what the calls of an MPI library consist of. Their messages are numbered, by
+  /// pair of sender and receiver, from 0 on; the number stands in `instructions`.
   enum class Kind : std::uint8_t {
     kCompute,  // `instructions`, and `bytes` read from and written to the host's memory
     kSend,  // `bytes` from `local` to `remote` in the memory of `peer`; complete when the NIC has the command
@@ -29,8 +29,9 @@ struct HostTask {
     kGet,     // `bytes` from `remote` in the memory of `peer` to `local`; complete as kSend
     kAtomic,  // `bytes` (4 or 8) at `remote` there; the old value goes to `local`, 0: to none; likewise
     kDone,    // complete when that operation is
+    kElapse,  // the program itself computes, as long as was measured: `bytes` are ps, to kMaxElapsedPs
   };
-  static constexpr std::uint64_t kKinds = 15;
+  static constexpr std::uint64_t kKinds = 16;
   static constexpr std::uint64_t kCountedKinds = 4;  // the first ones: counted_as()
   Kind kind = Kind::kCompute;
   bool within = false;  // of a call to the library of which a task came before: takes no call of its own
@@ -40,11 +41,16 @@ struct HostTask {
   Address local = 0, remote = 0;
 };
 
-inline constexpr std::uint64_t kMaxMessages = 1 << 24;    // from one process to another
-inline constexpr Address kHostMemory = Address{1} << 62;  // from here on: a process's host's
+inline constexpr std::uint64_t kMaxMessages = 1 << 24;                  // from one process to another
+inline constexpr std::uint64_t kMaxElapsedPs = std::uint64_t{1} << 56;  // 20 hours
+inline constexpr Address kHostMemory = Address{1} << 62;                // from here on: a process's host's
 
-[[nodiscard]] constexpr bool is_library_task(HostTask::Kind kind) { return kind >= HostTask::Kind::kMessage; }
-[[nodiscard]] constexpr bool is_one_sided(HostTask::Kind kind) { return kind >= HostTask::Kind::kPut; }
+[[nodiscard]] constexpr bool is_library_task(HostTask::Kind kind) {
+  return kind >= HostTask::Kind::kMessage && kind <= HostTask::Kind::kDone;
+}
+[[nodiscard]] constexpr bool is_one_sided(HostTask::Kind kind) {
+  return kind >= HostTask::Kind::kPut && kind <= HostTask::Kind::kDone;
+}
 /// It has a peer and the number of a message or an operation.
 [[nodiscard]] constexpr bool names_message(HostTask::Kind kind) {
   return (kind >= HostTask::Kind::kMessage && kind <= HostTask::Kind::kSent) || is_one_sided(kind);

@@ -8,6 +8,7 @@ using Kind = HostTask::Kind;
 
 namespace {
 
+bool has_bytes(Kind kind) { return kind == Kind::kCompute || kind == Kind::kElapse || moves_data(kind); }
 bool has_peer(Kind kind) { return kind == Kind::kSend || kind == Kind::kReceive || names_message(kind); }
 
 /// The most that HostTask::instructions may be: a message's number, or a call's.
@@ -38,7 +39,7 @@ void encode_host_task(const HostTask& task, Bytes& out) {
   put_varint(out, code_of(task));
   if (task.kind == Kind::kCompute || is_library_task(task.kind)) put_varint(out, task.instructions);
   if (has_peer(task.kind)) put_varint(out, task.peer);
-  if (task.kind == Kind::kCompute || moves_data(task.kind)) put_varint(out, task.bytes);
+  if (has_bytes(task.kind)) put_varint(out, task.bytes);
   if (!moves_data(task.kind)) return;
   put_varint(out, task.local);
   put_varint(out, task.remote);
@@ -53,7 +54,7 @@ HostTask decode_host_task(ByteReader& in) {
   if (has_peer(task.kind))
     task.peer = static_cast<std::uint16_t>(
         in.number(Command::kMaxDevices - 1u, "the other process of a host's task"));
-  if (task.kind == Kind::kCompute || moves_data(task.kind)) task.bytes = in.varint();
+  if (has_bytes(task.kind)) task.bytes = in.varint();
   if (!moves_data(task.kind)) return task;
   task.local = in.varint();
   task.remote = in.varint();

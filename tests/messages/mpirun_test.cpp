@@ -14,9 +14,10 @@ namespace {
 using Catch::Matchers::Contains;
 
 #ifndef LOCKSTEP_MPIEXEC
-constexpr const char *kMpiexec = "", *kProgram = "";
+constexpr const char *kMpiexec = "", *kProgram = "", *kWithoutCuda = "";
 #else
-constexpr const char *kMpiexec = LOCKSTEP_MPIEXEC, *kProgram = LOCKSTEP_MPI_PROGRAM;
+constexpr const char *kMpiexec = LOCKSTEP_MPIEXEC, *kProgram = LOCKSTEP_MPI_PROGRAM,
+                     *kWithoutCuda = LOCKSTEP_MPI_WITHOUT_CUDA;
 #endif
 
 bool is_left_out() {
@@ -69,6 +70,20 @@ class MpiRuns {
  private:
   TemporaryFolder folder_;
 };
+
+using Json = nlohmann::json;
+
+/// Without what the hosts compute: how often each process sends, receives and flushes, and what.
+Json communication(const Json& stats) {
+  Json all;
+  for (const Json& process : stats["system"]["network"]["processes"]) {
+    Json one;
+    for (const char* what : {"send", "receive", "flush"}) one[what] = process["tasks"][what]["count"];
+    one["bytes"] = process["bytes_sent"];
+    all.push_back(one);
+  }
+  return all;
+}
 
 const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/timing.ptx";
 
@@ -215,6 +230,76 @@ TEST_CASE("mpirun exec --clock: a run that is not of this program is one error l
   CHECK_THAT(runs.errors(), Contains("found a run on another system (system.ini)"));
   REQUIRE(runs.exec(2, "others", "-q -o " + runs.path("a")) == 0);
   CHECK_THAT(second(2, "others"), Contains("found no \"clock_ps\""));
+}
+
+TEST_CASE("mpirun exec --host-time: what the host computes takes its CPU time, multiplied", "[long]") {
+  if (is_left_out()) return;
+  const MpiRuns runs;
+  const auto stats = [&](const std::string& between, const std::string& options) {
+    REQUIRE(runs.exec(2, "computes " + between, options + " -o " + runs.path("a")) == 0);
+    CHECK(count(runs.errors(), "results differ from run to run") == (options.empty() ? 0 : 1));
+    return Json::parse(contents(runs.path("a") + "/stats.json"));
+  };
+  const auto clock_ms = [](const Json& of, std::size_t process) {
+    return of["system"]["network"]["processes"][process]["clock_ps"][0].get<double>() * 1e-9;
+  };
+  for (const std::string between : {"mpi", "cuda"}) {
+    INFO(between);
+    const Json none = stats(between, "");
+    CHECK(clock_ms(none, 0) < 1);
+    const Json once = stats(between, "--host-time 1"), half = stats(between, "--host-time 0.5");
+    for (const std::size_t process : {0u, 1u}) {  // the other one waits in the barrier
+      const double more = clock_ms(once, process) - clock_ms(none, process);
+      CHECK((more >= 20 && more < 30));
+      const double less = clock_ms(half, process) - clock_ms(none, process);
+      CHECK((less >= 10 && less < 15));
+    }
+    CHECK(communication(once) == communication(none));
+  }
+}
+
+TEST_CASE("mpirun exec --host-time: its recording has the times, and a second run shows them", "[long]") {
+  if (is_left_out()) return;
+  const MpiRuns runs;
+  REQUIRE(runs.exec(2, "times " + kPtx,
+                    "-q --host-time 2.5 -o " + runs.path("a") + " --record " + runs.path("a.lst")) == 0);
+  const std::string bytes = runs.stats("a");
+  for (const char* threads : {"1", "2"}) {
+    REQUIRE(runs.call(std::string(LOCKSTEP_BINARY) + " run " + runs.path("a.lst") + " -c " +
+                      runs.path("nodes.ini") + " -q -t " + threads + " -o " + runs.path("c")) == 0);
+    CHECK((runs.stats("c") == bytes));
+  }
+  CHECK(contents(runs.path("a.lst")).substr(8, 1) == "\x0b");  // the format's version
+  REQUIRE(runs.exec(2, "times " + kPtx, "--clock " + runs.path("a")) == 0);
+  CHECK(count(runs.errors(), "is of the simulated run in " + runs.path("a")) == 1);
+  REQUIRE(runs.exec(2, "times " + kPtx, "-q -o " + runs.path("b")) == 0);
+  const auto hash = [&](const char* out) {
+    return Json::parse(contents(runs.path(out) + "/stats.json"))["trace"]["hash"].get<std::string>();
+  };
+  CHECK(hash("a") != hash("b"));
+  CHECK(hash("a").substr(0, 8) == hash("b").substr(0, 8));
+  REQUIRE(runs.exec(2, "adapt message", "-q --host-time 1 -o " + runs.path("a")) == 0);
+  CHECK(runs.exec(2, "adapt message", "--clock " + runs.path("a")) == 2);
+  CHECK_THAT(runs.errors(), Contains("is not of that run: it has made other calls"));
+}
+
+TEST_CASE("mpirun exec --host-time: what cannot be is refused, and what is not measured said", "[long]") {
+  if (is_left_out()) return;
+  const MpiRuns runs;
+  for (const std::string value : {"0", "=-1", "nan", "inf", "1001", "1e99", "x", "1x"}) {
+    INFO(value);
+    CHECK(runs.exec(2, "calls", "--host-time" + (value.starts_with("=") ? value : " " + value)) == 2);
+    CHECK(count(runs.errors(), "lockstep: error") == 1);
+    CHECK_THAT(runs.errors(), Contains("expected none, or a factor above 0 and up to 1000"));
+  }
+  CHECK(runs.exec(2, "calls", "--host-time 1 --clock " + runs.path("none")) == 2);
+  CHECK_THAT(runs.errors(), Contains("--host-time has no effect with --clock FOLDER"));
+  CHECK(runs.call(std::string(LOCKSTEP_BINARY) + " exec --host-time 1 -- /bin/true") == 2);
+  CHECK_THAT(runs.errors(), Contains("--host-time is for MPI programs"));
+  const std::string plain = std::string("timeout 120 ") + kMpiexec + " -n 2 " + LOCKSTEP_BINARY +
+                            " exec -c " + runs.path("nodes.ini") + " -t 1 --host-time 1 -- " + kWithoutCuda;
+  REQUIRE(runs.call(plain) == 0);
+  CHECK(count(runs.errors(), "a program that has not loaded the CUDA runtime by MPI_Init") == 1);
 }
 
 TEST_CASE("mpirun exec: a folder that only one process sees is an error that says so", "[slow]") {

@@ -50,8 +50,11 @@ TEST_CASE("A list of hosts' tasks needs no kernel, and a compact trace keeps it"
   write_compact(*open("HostTask,22,1,0,8,0x8,0x10,0\nHostTask,28,1,0,0,0x0,0x0,0\n"), compact, {});
   CHECK(open_trace(compact)->commands().at(1).task.kind == Task::kDone);
   CHECK(slurp(compact)[8] == 10);
+  write_compact(*open("HostTask,30,0,0,99,0x0,0x0,0\n"), compact, {});
+  CHECK(open_trace(compact)->commands().at(0).task.bytes == 99);
+  CHECK(slurp(compact)[8] == 11);
   for (const char* line :
-       {"HostTask,0,0,0,0,0x0,0x0", "HostTask,30,0,0,0,0x0,0x0,0", "HostTask,8,0,16777216,0,0x0,0x0,0",
+       {"HostTask,0,0,0,0,0x0,0x0", "HostTask,32,0,0,0,0x0,0x0,0", "HostTask,8,0,16777216,0,0x0,0x0,0",
         "HostTask,1,64,0,0,0x0,0x0,0", "HostTask,0,0,x,0,0x0,0x0,0", "HostTask,0,0,0,0,x,0x0,0",
         "HostTask,0,0,0,0,0x0,0x0,x"})
     CHECK_THROWS_WITH(
@@ -74,7 +77,7 @@ TEST_CASE("Tasks of hosts are read as they were written, and cut ones refused") 
     if (is_library_task(t.kind)) t.instructions = random() % (t.kind == Task::kCall ? 3 : kMaxMessages);
     if (t.kind == Task::kSend || t.kind == Task::kReceive || names_message(t.kind))
       t.peer = static_cast<std::uint16_t>(random() % Command::kMaxDevices);
-    if (t.kind == Task::kCompute || moves_data(t.kind)) t.bytes = wide();
+    if (t.kind == Task::kCompute || t.kind == Task::kElapse || moves_data(t.kind)) t.bytes = wide();
     if (moves_data(t.kind)) t.local = wide(), t.remote = wide();
     Bytes bytes;
     encode_command(command, bytes);
@@ -85,7 +88,7 @@ TEST_CASE("Tasks of hosts are read as they were written, and cut ones refused") 
     ByteReader cut(bytes);
     CHECK_THROWS_AS(decode_command(cut, 0, 0), BrokenBlock);
   }
-  for (const Bytes& wrong : {Bytes{26, 0, 30, 0}, Bytes{26, 0, 1, 64, 0, 0, 0}}) {
+  for (const Bytes& wrong : {Bytes{26, 0, 32, 0}, Bytes{26, 0, 1, 64, 0, 0, 0}}) {
     ByteReader in(wrong);
     CHECK_THROWS_AS(decode_command(in, 1, 0), BrokenBlock);
   }

@@ -1,11 +1,12 @@
 #include "messages/pmpi/log.hpp"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string_view>
 
+#include "messages/pmpi/host_time.hpp"
+#include "messages/pmpi/runtime.hpp"
 #include "messages/recording.hpp"
 
 namespace lockstep_pmpi {
@@ -17,13 +18,7 @@ constexpr const char* kFileVariable = "LOCKSTEP_MPI_LOG";  // as cli/mpi_program
 std::uint64_t position() {
   using Position = std::uint64_t (*)() noexcept;
   static Position found = nullptr;
-  for (const char* name : {"libcudart.so.13", "libcudart.so.12"}) {
-    if (found != nullptr) break;
-    void* const runtime = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    if (runtime == nullptr) continue;
-    found = reinterpret_cast<Position>(dlsym(runtime, "lockstep_mpi_position"));
-    dlclose(runtime);
-  }
+  if (found == nullptr) found = reinterpret_cast<Position>(runtime_function("lockstep_mpi_position"));
   return found == nullptr ? 0 : found();
 }
 
@@ -63,6 +58,8 @@ void Log::begin() {
   write("lockstep-mpi 1" + text(static_cast<std::uint64_t>(rank)) + text(static_cast<std::uint64_t>(size)));
   communicators_[MPI_COMM_WORLD] = described(MPI_COMM_WORLD, 0);
   communicators_[MPI_COMM_SELF] = described(MPI_COMM_SELF, (static_cast<std::uint64_t>(rank) + 1) << 32);
+  if (!begin_host_time())
+    not_simulated("host computation of a program that has not loaded the CUDA runtime by MPI_Init");
 }
 
 void Log::end() {

@@ -2,11 +2,13 @@
 #include <cstring>
 #include <vector>
 
+#include "messages/pmpi/host_time.hpp"
 #include "messages/pmpi/log.hpp"
 
 namespace {
 
 using lockstep_pmpi::bytes_of;
+using lockstep_pmpi::LibraryCall;
 using lockstep_pmpi::Log;
 
 /// A blocking call is a request that is complete when it returns.
@@ -67,35 +69,44 @@ void complete_some(const Before& before, int count, const int* indices, const MP
 extern "C" {
 
 int MPI_Send(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) {
+  const LibraryCall call;
   return blocking_send("MPI_Send", b, n, t, to, tag, c, [&] { return PMPI_Send(b, n, t, to, tag, c); });
 }
 int MPI_Ssend(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) {
+  const LibraryCall call;
   return blocking_send("MPI_Ssend", b, n, t, to, tag, c, [&] { return PMPI_Ssend(b, n, t, to, tag, c); });
 }
 int MPI_Rsend(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) {
+  const LibraryCall call;
   return blocking_send("MPI_Rsend", b, n, t, to, tag, c, [&] { return PMPI_Rsend(b, n, t, to, tag, c); });
 }
 int MPI_Bsend(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) {
+  const LibraryCall call;
   return blocking_send("MPI_Bsend", b, n, t, to, tag, c, [&] { return PMPI_Bsend(b, n, t, to, tag, c); });
 }
 int MPI_Isend(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r) {
+  const LibraryCall call;
   return starting_send("MPI_Isend", b, n, t, to, tag, c, r,
                        [&] { return PMPI_Isend(b, n, t, to, tag, c, r); });
 }
 int MPI_Issend(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r) {
+  const LibraryCall call;
   return starting_send("MPI_Issend", b, n, t, to, tag, c, r,
                        [&] { return PMPI_Issend(b, n, t, to, tag, c, r); });
 }
 int MPI_Irsend(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r) {
+  const LibraryCall call;
   return starting_send("MPI_Irsend", b, n, t, to, tag, c, r,
                        [&] { return PMPI_Irsend(b, n, t, to, tag, c, r); });
 }
 int MPI_Ibsend(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r) {
+  const LibraryCall call;
   return starting_send("MPI_Ibsend", b, n, t, to, tag, c, r,
                        [&] { return PMPI_Ibsend(b, n, t, to, tag, c, r); });
 }
 
 int MPI_Recv(void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status* status) {
+  const LibraryCall call;
   if (from == MPI_PROC_NULL) return PMPI_Recv(b, n, t, from, tag, c, status);
   MPI_Status own;
   MPI_Status* const s = status_or(status, own);
@@ -105,6 +116,7 @@ int MPI_Recv(void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_
   return result;
 }
 int MPI_Irecv(void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r) {
+  const LibraryCall call;
   const int result = PMPI_Irecv(b, n, t, from, tag, c, r);
   if (result == MPI_SUCCESS && from != MPI_PROC_NULL) Log::instance().receive(c, "MPI_Irecv", b, *r, false);
   return result;
@@ -112,6 +124,7 @@ int MPI_Irecv(void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI
 
 int MPI_Sendrecv(const void* sb, int sn, MPI_Datatype st, int to, int stag, void* rb, int rn, MPI_Datatype rt,
                  int from, int rtag, MPI_Comm c, MPI_Status* status) {
+  const LibraryCall call;
   Log& log = Log::instance();
   MPI_Status own;
   MPI_Status* const s = status_or(status, own);
@@ -126,6 +139,7 @@ int MPI_Sendrecv(const void* sb, int sn, MPI_Datatype st, int to, int stag, void
 }
 int MPI_Sendrecv_replace(void* b, int n, MPI_Datatype t, int to, int stag, int from, int rtag, MPI_Comm c,
                          MPI_Status* status) {
+  const LibraryCall call;
   Log& log = Log::instance();
   MPI_Status own;
   MPI_Status* const s = status_or(status, own);
@@ -140,6 +154,7 @@ int MPI_Sendrecv_replace(void* b, int n, MPI_Datatype t, int to, int stag, int f
 }
 
 int MPI_Wait(MPI_Request* r, MPI_Status* status) {
+  const LibraryCall call;
   const Before before(1, r);
   MPI_Status own;
   MPI_Status* const s = status_or(status, own);
@@ -148,6 +163,7 @@ int MPI_Wait(MPI_Request* r, MPI_Status* status) {
   return result;
 }
 int MPI_Waitall(int n, MPI_Request* r, MPI_Status* statuses) {
+  const LibraryCall call;
   const Before before(n, r);
   std::vector<MPI_Status> own;
   MPI_Status* const s = statuses_or(statuses, own, n);
@@ -156,6 +172,7 @@ int MPI_Waitall(int n, MPI_Request* r, MPI_Status* statuses) {
   return result;
 }
 int MPI_Waitany(int n, MPI_Request* r, int* index, MPI_Status* status) {
+  const LibraryCall call;
   const Before before(n, r);
   MPI_Status own;
   MPI_Status* const s = status_or(status, own);
@@ -164,6 +181,7 @@ int MPI_Waitany(int n, MPI_Request* r, int* index, MPI_Status* status) {
   return result;
 }
 int MPI_Waitsome(int n, MPI_Request* r, int* count, int* indices, MPI_Status* statuses) {
+  const LibraryCall call;
   const Before before(n, r);
   std::vector<MPI_Status> own;
   MPI_Status* const s = statuses_or(statuses, own, n);
@@ -173,6 +191,7 @@ int MPI_Waitsome(int n, MPI_Request* r, int* count, int* indices, MPI_Status* st
 }
 // A test that finds nothing takes no simulated time: how many a program makes depends on this machine.
 int MPI_Test(MPI_Request* r, int* flag, MPI_Status* status) {
+  const LibraryCall call;
   const Before before(1, r);
   MPI_Status own;
   MPI_Status* const s = status_or(status, own);
@@ -181,6 +200,7 @@ int MPI_Test(MPI_Request* r, int* flag, MPI_Status* status) {
   return result;
 }
 int MPI_Testall(int n, MPI_Request* r, int* flag, MPI_Status* statuses) {
+  const LibraryCall call;
   const Before before(n, r);
   std::vector<MPI_Status> own;
   MPI_Status* const s = statuses_or(statuses, own, n);
@@ -189,6 +209,7 @@ int MPI_Testall(int n, MPI_Request* r, int* flag, MPI_Status* statuses) {
   return result;
 }
 int MPI_Testany(int n, MPI_Request* r, int* index, int* flag, MPI_Status* status) {
+  const LibraryCall call;
   const Before before(n, r);
   MPI_Status own;
   MPI_Status* const s = status_or(status, own);
@@ -197,6 +218,7 @@ int MPI_Testany(int n, MPI_Request* r, int* index, int* flag, MPI_Status* status
   return result;
 }
 int MPI_Testsome(int n, MPI_Request* r, int* count, int* indices, MPI_Status* statuses) {
+  const LibraryCall call;
   const Before before(n, r);
   std::vector<MPI_Status> own;
   MPI_Status* const s = statuses_or(statuses, own, n);
@@ -205,6 +227,7 @@ int MPI_Testsome(int n, MPI_Request* r, int* count, int* indices, MPI_Status* st
   return result;
 }
 int MPI_Request_free(MPI_Request* r) {
+  const LibraryCall call;
   Log::instance().freed(*r);
   return PMPI_Request_free(r);
 }

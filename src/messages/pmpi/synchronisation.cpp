@@ -5,10 +5,12 @@
 #include <set>
 #include <vector>
 
+#include "messages/pmpi/host_time.hpp"
 #include "messages/pmpi/log.hpp"
 
 namespace {
 
+using lockstep_pmpi::LibraryCall;
 using lockstep_pmpi::Log;
 
 // Names in the log of what several functions do.
@@ -72,6 +74,7 @@ int waited(int result, MPI_Win w) {
 extern "C" {
 
 int MPI_Win_free(MPI_Win* w) {
+  const LibraryCall call;
   const MPI_Win window = *w;
   noted(MPI_SUCCESS, kFence, window);
   Log::instance().forget_window(window);
@@ -81,43 +84,71 @@ int MPI_Win_free(MPI_Win* w) {
   }
   return PMPI_Win_free(w);
 }
-int MPI_Win_fence(int assertion, MPI_Win w) { return noted(PMPI_Win_fence(assertion, w), kFence, w); }
+int MPI_Win_fence(int assertion, MPI_Win w) {
+  const LibraryCall call;
+  return noted(PMPI_Win_fence(assertion, w), kFence, w);
+}
 
 int MPI_Win_lock(int type, int rank, int assertion, MPI_Win w) {
+  const LibraryCall call;
   return locked(PMPI_Win_lock(type, rank, assertion, w), rank, assertion, w);
 }
 int MPI_Win_lock_all(int assertion, MPI_Win w) {
+  const LibraryCall call;
   return locked(PMPI_Win_lock_all(assertion, w), kAll, assertion, w);
 }
-int MPI_Win_unlock(int rank, MPI_Win w) { return unlocked(PMPI_Win_unlock(rank, w), rank, w); }
-int MPI_Win_unlock_all(MPI_Win w) { return unlocked(PMPI_Win_unlock_all(w), kAll, w); }
+int MPI_Win_unlock(int rank, MPI_Win w) {
+  const LibraryCall call;
+  return unlocked(PMPI_Win_unlock(rank, w), rank, w);
+}
+int MPI_Win_unlock_all(MPI_Win w) {
+  const LibraryCall call;
+  return unlocked(PMPI_Win_unlock_all(w), kAll, w);
+}
 
-int MPI_Win_flush(int rank, MPI_Win w) { return noted(PMPI_Win_flush(rank, w), kFlush, w, {rank}); }
+int MPI_Win_flush(int rank, MPI_Win w) {
+  const LibraryCall call;
+  return noted(PMPI_Win_flush(rank, w), kFlush, w, {rank});
+}
 int MPI_Win_flush_local(int rank, MPI_Win w) {
+  const LibraryCall call;
   return noted(PMPI_Win_flush_local(rank, w), kFlush, w, {rank});
 }
-int MPI_Win_flush_all(MPI_Win w) { return noted(PMPI_Win_flush_all(w), kFlushAll, w); }
-int MPI_Win_flush_local_all(MPI_Win w) { return noted(PMPI_Win_flush_local_all(w), kFlushAll, w); }
+int MPI_Win_flush_all(MPI_Win w) {
+  const LibraryCall call;
+  return noted(PMPI_Win_flush_all(w), kFlushAll, w);
+}
+int MPI_Win_flush_local_all(MPI_Win w) {
+  const LibraryCall call;
+  return noted(PMPI_Win_flush_local_all(w), kFlushAll, w);
+}
 
 int MPI_Win_post(MPI_Group group, int assertion, MPI_Win w) {
+  const LibraryCall call;
   const int result = PMPI_Win_post(group, assertion, w);
   const std::scoped_lock lock(mutex);
   epochs[w].posted = ranks_of(group, w);
   return noted(result, "MPI_Win_post", w, epochs[w].posted);
 }
 int MPI_Win_start(MPI_Group group, int assertion, MPI_Win w) {
+  const LibraryCall call;
   const int result = PMPI_Win_start(group, assertion, w);
   const std::scoped_lock lock(mutex);
   epochs[w].started = ranks_of(group, w);
   return noted(result, "MPI_Win_start", w, epochs[w].started);
 }
 int MPI_Win_complete(MPI_Win w) {
+  const LibraryCall call;
   const int result = PMPI_Win_complete(w);
   const std::scoped_lock lock(mutex);
   return noted(result, "MPI_Win_complete", w, epochs[w].started);
 }
-int MPI_Win_wait(MPI_Win w) { return waited(PMPI_Win_wait(w), w); }
+int MPI_Win_wait(MPI_Win w) {
+  const LibraryCall call;
+  return waited(PMPI_Win_wait(w), w);
+}
 int MPI_Win_test(MPI_Win w, int* flag) {
+  const LibraryCall call;
   const int result = PMPI_Win_test(w, flag);
   return *flag != 0 ? waited(result, w) : result;
 }

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <string>
+
 namespace mpi_calls {
 
 extern int me, size;  // of MPI_COMM_WORLD
@@ -19,5 +21,7 @@ void neighborhoods();
 void windows();
 /// Operations on device memory: of 64 integers.
 void window_of(void* memory);
+/// Of process 0, for 20 ms between two calls: "mpi" or "cuda".
+void computation(const std::string& between);
 
 }  // namespace mpi_calls

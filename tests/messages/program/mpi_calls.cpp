@@ -192,6 +192,8 @@ int main(int argc, char** argv) {
     times(argv[2]);
   } else if (what == "adapt" && argc > 2) {
     adapt(argv[2]);
+  } else if (what == "computes" && argc > 2) {
+    computation(argv[2]);
   } else if (what == "others") {
     other_functions();
   } else if (what == "abort" && me == 1) {
