@@ -24,7 +24,7 @@ Json results() {
   processes.push_back({{"device", 2}});
   return {{"schema", 2},
           {"partial", false},
-          {"trace", {{"name", "program"}, {"hash", "00000000000000ff"}}},
+          {"trace", {{"name", "program"}, {"hash", "000000ff00000001"}}},
           {"system", {{"network", {{"processes", processes}}}}}};
 }
 
@@ -52,8 +52,10 @@ TEST_CASE("The times of a process are those of its device in the earlier run") {
   const ShownRun run = folder.read(results(), 1);
   CHECK(run.clock_ps == std::vector<std::uint64_t>{1, 5});
   CHECK(run.event_ps == std::vector<std::uint64_t>{7, 10});
-  CHECK_NOTHROW(check_same_calls(run, 0xff));
-  CHECK_THROWS_WITH(check_same_calls(run, 0xfe), Contains("is not of that run: it has made other calls"));
+  CHECK_NOTHROW(check_same_calls(run, 0xff00000001));
+  CHECK_NOTHROW(check_same_calls(run, 0xff00000002));  // other times of the host
+  CHECK_THROWS_WITH(check_same_calls(run, 0xfe00000001),
+                    Contains("is not of that run: it has made other calls"));
 }
 
 TEST_CASE("An earlier run of something else is refused") {
