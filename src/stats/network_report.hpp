@@ -25,17 +25,19 @@ struct CoreAccesses {
   std::uint64_t accesses = 0, misses = 0;
 };
 
-struct NetworkReport {
-  /// How many are in a queue over time (net::DepthCounters), of queues that are alike.
-  struct Depth {
-    std::uint64_t queues = 0, entered = 0, most = 0, total_ps = 0;
-    std::vector<std::uint64_t> times_ps{};  // b: with 2^b to less than 2^(b+1); to the last that is not 0
+/// How many are in a queue over time (net::DepthCounters), of queues that are alike.
+struct QueueDepth {
+  std::uint64_t queues = 0, entered = 0, most = 0, total_ps = 0;
+  std::vector<std::uint64_t> times_ps{};  // b: with 2^b to less than 2^(b+1); to the last that is not 0
 
-    template <class A>
-    void persist(A& a) {
-      a.members(*this, queues, entered, most, total_ps, times_ps);
-    }
-  };
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, queues, entered, most, total_ps, times_ps);
+  }
+};
+
+struct NetworkReport {
+  using Depth = QueueDepth;
   /// Sums over operations of one kind. The stages add up to total_ps.
   struct Operations {
     std::uint64_t count = 0, blocking = 0;
