@@ -261,8 +261,7 @@ Syntax exec_syntax() {
       "what clocks of the host show the program: host (the default), or simulated: gettimeofday, "
       "clock_gettime, time, clock, std::chrono and omp_get_wtime give simulated time, in which the host's "
       "own computation takes none. MPI programs: the folder with an earlier run's results; the program is "
-      "only "
-      "executed, and MPI_Wtime and cudaEventElapsedTime give that run's times");
+      "only executed, and MPI_Wtime and cudaEventElapsedTime give that run's times");
   add_code_options(syntax);
   add_mpi_options(syntax.options);
   syntax.notes =

@@ -29,7 +29,7 @@ std::uint64_t cpu_ns() {
 }
 
 std::uint64_t shortest_reading() {
-  constexpr int kReads = 64;  // that an interrupt meets all of them is out of the question
+  constexpr int kReads = 64;  // enough that some are not interrupted
   std::uint64_t least = ~std::uint64_t{0}, before = cpu_ns();
   for (int i = 0; i < kReads; ++i) {
     const std::uint64_t now = cpu_ns();

@@ -38,22 +38,10 @@ Calls mixture() {
 }  // namespace
 
 TEST_CASE("The exported messages wait for each other as in the simulation") {
-  Calls window(2), exchange(2);
-  std::vector<unsigned> sent, received;
-  for (int i = 0; i < 16; ++i) {
-    sent.push_back(window.isend(0, 1, kSmall));
-    received.push_back(window.irecv(1));
-  }
-  for (const unsigned r : sent) window.wait_sent(0, r, r != sent.front());
-  for (const unsigned r : received) window.wait_received(1, r, 0, 0, r != received.front());
-  for (const unsigned p : {0u, 1u}) {
-    const unsigned s = exchange.isend(p, 1 - p, kLarge), r = exchange.irecv(p);
-    exchange.wait_sent(p, s).wait_received(p, r, 1 - p);
-  }
   const Calls all[] = {ping_pong(kSmall, 3),
                        ping_pong(kLarge, 3),
-                       window,
-                       exchange,
+                       window_of(kSmall),
+                       exchange_of(kLarge),
                        Calls(5).collective("MPI_Bcast", 0, {kSmall}),
                        Calls(4).collective("MPI_Allreduce", 0, {2056})};
   const double expected[] = {6, 18 + 1, 1, 4, 2, 6};  // tests/messages/timing_test.cpp: ways() has the same

@@ -108,4 +108,27 @@ class Calls {
   return (run(kMore) - run(0)) / (2 * kMore / 1000.0);
 }
 
+/// 16 short messages at once.
+[[nodiscard]] inline Calls window_of(std::uint64_t bytes) {
+  Calls window(2);
+  std::vector<unsigned> sent, received;
+  for (int i = 0; i < 16; ++i) {
+    sent.push_back(window.isend(0, 1, bytes));
+    received.push_back(window.irecv(1));
+  }
+  for (const unsigned r : sent) window.wait_sent(0, r, r != sent.front());
+  for (const unsigned r : received) window.wait_received(1, r, 0, 0, r != received.front());
+  return window;
+}
+
+/// Both processes send before they receive, and do not wait for it.
+[[nodiscard]] inline Calls exchange_of(std::uint64_t bytes) {
+  Calls exchange(2);
+  for (const unsigned p : {0u, 1u}) {
+    const unsigned sent = exchange.isend(p, 1 - p, bytes), received = exchange.irecv(p);
+    exchange.wait_sent(p, sent).wait_received(p, received, 1 - p);
+  }
+  return exchange;
+}
+
 }  // namespace lockstep::test

@@ -47,25 +47,11 @@ TEST_CASE("A long message moves at the slowest link's rate, from GPU to GPU and 
 }
 
 TEST_CASE("Overlapping messages share the latency, and each other's wait") {
-  Calls window(2);
-  std::vector<unsigned> sent, received;
-  for (int i = 0; i < 16; ++i) {
-    sent.push_back(window.isend(0, 1, kSmall));
-    received.push_back(window.irecv(1));
-  }
-  for (const unsigned r : sent) window.wait_sent(0, r, r != sent.front());
-  for (const unsigned r : received) window.wait_received(1, r, 0, 0, r != received.front());
-  CHECK(ways(window) == Approx(1).margin(0.05));
+  CHECK(ways(window_of(kSmall)) == Approx(1).margin(0.05));
 }
 
 TEST_CASE("Both processes may send by rendezvous before they receive, if they do not wait for it") {
-  Calls exchange(2);
-  for (const unsigned p : {0u, 1u}) {
-    const unsigned sent = exchange.isend(p, 1 - p, kLarge), received = exchange.irecv(p);
-    exchange.wait_sent(p, sent).wait_received(p, received, 1 - p);
-  }
-  // The last data are acknowledged, too.
-  CHECK(ways(exchange) == Approx(4).margin(0.05));
+  CHECK(ways(exchange_of(kLarge)) == Approx(4).margin(0.05));
   Calls blocking(2);
   for (const unsigned p : {0u, 1u}) blocking.send(p, 1 - p, kLarge).receive(p, 1 - p);
   CHECK(blocking.run(nodes(2, "inter_kernel")).outcome == gpu::Outcome::kDeadlock);

@@ -221,11 +221,10 @@ class NetScenario {
   return o;
 }
 
-/// Asks for an operation of every kind between the first two devices, by queue `q` of device `d`, and waits
-/// for the last. The put has `bytes`.
-inline void ask_every_kind(NetScenario& scenario, std::uint16_t d, std::uint32_t q, std::uint64_t bytes,
-                           bool blocking) {
-  const auto other = static_cast<std::uint16_t>(1 - d);
+/// Asks for an operation of every kind between device `d` and another one, by queue `q` of `d`, and waits for
+/// the last. The put has `bytes`.
+inline void ask_every_kind(NetScenario& scenario, std::uint16_t d, std::uint16_t other, std::uint32_t q,
+                           std::uint64_t bytes, bool blocking) {
   trace::NetOperation all[] = {
       put(other, NetScenario::data(d), NetScenario::data(other), bytes, blocking),
       get(other, NetScenario::data(d) + 0x20000, NetScenario::data(other) + 0x4010, 900),
@@ -236,6 +235,11 @@ inline void ask_every_kind(NetScenario& scenario, std::uint16_t d, std::uint32_t
     last = scenario.request(d, one);
   }
   scenario.wait(d, q, last);
+}
+/// Likewise, between the first two devices.
+inline void ask_every_kind(NetScenario& scenario, std::uint16_t d, std::uint32_t q, std::uint64_t bytes,
+                           bool blocking) {
+  ask_every_kind(scenario, d, static_cast<std::uint16_t>(1 - d), q, bytes, blocking);
 }
 
 }  // namespace lockstep::test

@@ -25,19 +25,8 @@ NetScenario ring() {
   NetScenario scenario(kNodes);
   for (std::uint16_t d = 0; d < kNodes; ++d) {
     const auto next = static_cast<std::uint16_t>((d + 1) % kNodes);
-    for (std::uint32_t q = 0; q < 2; ++q) {
-      scenario.queue(d);
-      trace::NetOperation all[] = {
-          put(next, NetScenario::data(d), NetScenario::data(next) + q * 0x10000, 20'000 + d, q == 0),
-          get(next, NetScenario::data(d) + 0x80000, NetScenario::data(next) + 0x4010, 900),
-          atomic(next, NetScenario::word(d, 2), NetScenario::word(next, 3)), quiet()};
-      std::uint64_t last = 0;
-      for (trace::NetOperation& one : all) {
-        one.queue = q;
-        last = scenario.request(d, one);
-      }
-      scenario.wait(d, q, last);
-    }
+    for (std::uint32_t q = 0; q < 2; ++q)
+      ask_every_kind(scenario, d, next, scenario.queue(d), 20'000u + d, q == 0);
   }
   return scenario;
 }
