@@ -1,4 +1,4 @@
-// Accesses and round trips of each 64 KB (UVMSmart's register of a leaf, and the hardware's access
+// Accesses and round trips of each 64 KiB (UVMSmart's register of a leaf, and the hardware's access
 // counters).
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace lockstep::uvm {
 
-/// Counts of each leaf that was accessed. A count that would overflow halves all counts of its kind; so the
-/// order of the leaves by count stays.
+/// Counts of each leaf that was accessed. When a count would overflow, all counts of its kind are halved, so
+/// the order of the leaves by count is kept.
 class AccessCounters {
  public:
   static constexpr std::uint32_t kMaxAccesses = (1u << 27) - 1;  // 27 bits

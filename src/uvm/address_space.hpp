@@ -1,4 +1,4 @@
-// Managed allocations and the trees that they are cut into (as UVMSmart cuts them).
+// Managed allocations and the trees that they are divided into (by UVMSmart's rule).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace lockstep::uvm {
 
-/// How an allocation of some size is cut: whole trees of 2 MB, and for the remainder one smaller full binary
-/// tree of 64 KB * 2^i. A remainder above 1 MB becomes a whole tree.
+/// How an allocation of a given size is divided: whole trees of 2 MiB, and for the remainder one smaller full
+/// binary tree of 64 KiB * 2^i. A remainder above 1 MiB becomes a whole tree.
 struct TreeLayout {
   std::uint64_t full_trees = 0;
-  std::uint32_t remainder_bytes = 0;  // 0, or 64 KB * 2^i up to 2 MB
+  std::uint32_t remainder_bytes = 0;  // 0, or 64 KiB * 2^i up to 2 MiB
   [[nodiscard]] std::uint64_t bytes() const { return full_trees * kTreeBytes + remainder_bytes; }
   [[nodiscard]] std::uint64_t trees() const { return full_trees + (remainder_bytes ? 1 : 0); }
 };
@@ -25,12 +25,12 @@ using TreeId = std::uint64_t;  // allocations in order, the trees of one allocat
 
 struct Allocation {
   Address base = 0;
-  std::uint64_t bytes = 0;  // as asked for
+  std::uint64_t bytes = 0;  // as requested
   TreeLayout layout;
   TreeId first_tree = 0;
 };
 
-/// Where a managed address lies.
+/// The place of a managed address.
 struct Place {
   TreeId tree = 0;
   std::uint32_t page = 0;  // of the tree
@@ -38,26 +38,27 @@ struct Place {
 };
 
 /// The managed part of the device's address space. Trees are anchored at the start of their allocation, which
-/// need not be a multiple of 2 MB. Lookups are by binary search over the allocations. It may grow:
+/// need not be a multiple of 2 MiB. Lookups are by binary search over the allocations. It may grow:
 /// allocations stay where they are, with their trees.
 class AddressSpace {
  public:
   /// Throws UserError: size 0, an end beyond 2^64, or an overlap with another allocation.
   void add(Address base, std::uint64_t bytes);
-  /// Adds what of the range belongs to no allocation yet, each gap as an allocation of its own. A gap is cut
-  /// at the first multiple of 2 MB from `base`, so that the trees behind it lie as if all of it were new.
+  /// Adds those parts of the range that belong to no allocation yet, each gap as an allocation of its own. A
+  /// gap is cut at the first multiple of 2 MiB from `base`, so that the trees behind it are placed as if the
+  /// whole range were new.
   void cover(Address base, std::uint64_t bytes);
-  /// Adds the allocations of `other` beyond those that are here, which are the same.
+  /// Adds the allocations that `other` has in addition. Precondition: its first ones are those of this.
   void follow(const AddressSpace& other);
 
   [[nodiscard]] bool empty() const { return allocations_.empty(); }
-  /// Whether the byte belongs to an allocation; only what was asked for counts, not the rounding.
+  /// Whether the byte belongs to an allocation, as requested, without the rounding.
   [[nodiscard]] bool contains(Address a) const { return find(a) != nullptr; }
-  /// The allocation that has the byte; null when none has.
+  /// The allocation that contains the byte; null if there is none.
   [[nodiscard]] const Allocation* find(Address a) const;
   /// Precondition: contains(a).
   [[nodiscard]] Place place(Address a) const { return place_in(*find(a), a); }
-  /// Precondition: the allocation has the byte.
+  /// Precondition: the allocation contains the byte.
   [[nodiscard]] static Place place_in(const Allocation& allocation, Address a) {
     const std::uint64_t offset = a - allocation.base;
     return {allocation.first_tree + offset / kTreeBytes,
@@ -73,7 +74,7 @@ class AddressSpace {
   [[nodiscard]] const std::deque<Allocation>& allocations() const { return allocations_; }
   /// Indices into allocations(), ascending by address.
   [[nodiscard]] const std::vector<std::uint32_t>& by_base() const { return by_base_; }
-  /// Bytes of all allocations as rounded up: what device memory is compared with.
+  /// Bytes of all allocations, rounded up: device memory is compared with this.
   [[nodiscard]] std::uint64_t footprint() const { return footprint_; }
   [[nodiscard]] TreeId trees() const { return trees_; }
 

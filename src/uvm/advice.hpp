@@ -1,4 +1,4 @@
-// What cudaMemAdvise has said of pages, and where a page goes because of it (NVIDIA's driver).
+// Advice about pages (cudaMemAdvise), and where a page is placed because of it (NVIDIA's driver).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct AdvisedPages {
   }
 };
 
-/// What the device's fault on a page of the host leads to.
+/// What a device's fault on a page of the host leads to.
 enum class Placement : std::uint8_t {
   kMigrate,    // to the device
   kDuplicate,  // a copy on the device, read-only; the host keeps its own
@@ -33,7 +33,7 @@ enum class Placement : std::uint8_t {
 
 class AdviceTable {
  public:
-  /// `other`: the device, where the place is another one.
+  /// `other`: which device, if `place` is another one.
   void advise(TreeIndex tree, const PageSet& pages, Advice advice, Named place, std::uint16_t other = 0);
   [[nodiscard]] const AdvisedPages& of(TreeIndex tree) const {
     static const AdvisedPages kNone;
@@ -41,8 +41,9 @@ class AdviceTable {
     const auto found = trees_.find(tree);
     return found == trees_.end() ? kNone : found->second;
   }
-  /// Read-mostly: reads duplicate, writes collapse to the writer. Else the preferred location: the device's
-  /// own attracts the page, another one keeps it. Else accessed-by keeps it.
+  /// Read-mostly: reads duplicate, writes leave the writer's copy alone valid. Otherwise the preferred
+  /// location decides: if it is the device, the page migrates, else it stays. Otherwise a page that is
+  /// accessed by the device stays.
   [[nodiscard]] Placement placement(TreeIndex tree, unsigned page, bool write) const;
   [[nodiscard]] bool empty() const { return trees_.empty(); }
 

@@ -18,7 +18,7 @@ class Arrivals {
 
   /// `frames_taken`: Frames::take was called for it.
   void queue(const Transfer& transfer, bool frames_taken);
-  /// Time of the lane that carries nothing: handling of a fault (FaultCost::kInline).
+  /// Occupies the lane without data: handling of a fault (FaultCost::kInline).
   void queue_handling(Cycle cycles, const Run& run);
   /// A slot (RemotePath::kSlot); they end in order.
   void queue_slot() {
@@ -27,15 +27,15 @@ class Arrivals {
   }
   [[nodiscard]] std::uint32_t take_slots_done() { return std::exchange(slots_done_, 0); }
 
-  /// What is under way ends, the next one starts. True where the next one lacks frames.
+  /// The transfer under way ends if it is due, and the next one starts. True if the next one lacks frames.
   [[nodiscard]] bool step(Cycle now);
-  /// Pages that were incoming are here.
+  /// Pages that were incoming have arrived.
   void arrive(const Run& run, Cycle now);
   /// Runs that have become resident since they were cleared last.
   [[nodiscard]] const std::vector<Run>& arrived() const { return arrived_; }
   void clear_arrived() { arrived_.clear(); }
 
-  /// A transfer would begin if the link were free.
+  /// Whether a transfer would begin if the link were free.
   [[nodiscard]] bool wants_link() const {
     return !state_->lanes.busy(Direction::kToDevice) && (reads_.empty() ? slots_waiting_ > 0 : has_room());
   }
@@ -43,11 +43,11 @@ class Arrivals {
   [[nodiscard]] bool idle() const {
     return !state_->lanes.busy(Direction::kToDevice) && reads_.empty() && slots_waiting_ == 0;
   }
-  /// As far as pages go.
+  /// No page is on its way; slots may be.
   [[nodiscard]] bool no_page_comes() const {
     return (!state_->lanes.busy(Direction::kToDevice) || reading_.slot) && reads_.empty();
   }
-  /// In the queue, without frames yet.
+  /// Pages in the queue that have no frames yet.
   [[nodiscard]] std::uint64_t staged_pages() const { return staged_; }
   /// Frames of transfers that are under way, or queued with their frames.
   [[nodiscard]] std::uint64_t taken_frames() const;

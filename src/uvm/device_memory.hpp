@@ -1,4 +1,4 @@
-// A device's managed memory: the pages that it has, those that come and go, and those that stay elsewhere.
+// A device's managed memory: pages that it has, that arrive and leave, and that it accesses elsewhere.
 #pragma once
 
 #include <algorithm>
@@ -20,19 +20,19 @@
 
 namespace lockstep::uvm {
 
-/// Puts the parts together. Time is given by the caller, in core cycles. Each step_ function does what is due
+/// Combines the parts. The caller gives the time, in core cycles. Each step_ function does what is due
 /// at `now` and may be called again at the same time without effect.
 class DeviceMemory {
  public:
   DeviceMemory(const MemorySettings& settings, const AddressSpace& space);
-  DeviceMemory(const DeviceMemory&) = delete;  // the parts know each other
+  DeviceMemory(const DeviceMemory&) = delete;  // the parts refer to each other
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  /// Before the run: it is one of `devices`. Thrashing is not detected then.
+  /// Before the run: it is one of `devices`. Thrashing is then not detected.
   void join(std::size_t devices);
   /// The address space has grown.
   void grow();
-  /// A kernel begins (the smart runtime wants to know).
+  /// A kernel begins (for the smart runtime).
   void kernel_begins() {
     if (state_.patterns) state_.patterns->kernel_begins();
   }
@@ -59,25 +59,25 @@ class DeviceMemory {
   /// Memory has been over-subscribed since the run began or a synchronisation that copies.
   [[nodiscard]] bool oversubscribed() const { return state_.oversubscribed; }
 
-  // --- Pages come ---
-  /// What is to come, with its frames taken: from the host, or from where the directory finds it. Only with a
-  /// directory, `upgraded`: pages that are here read-only and are to be written; `mapped`: pages that are to
-  /// be accessed where they are.
+  // --- Arriving pages ---
+  /// Fetches pages, and takes their frames: from the host, or from where the directory finds them. Only with
+  /// a directory, `upgraded`: pages that are here read-only and are to be written; `mapped`: pages that are
+  /// to be accessed where they are.
   void bring(TreeIndex tree, const std::vector<Transfer>& transfers, const PageSet& upgraded = {},
              const PageSet& mapped = {});
   /// From the host; `frames_taken`: Frames::take was called for it.
   void queue_read(const Transfer& transfer, bool frames_taken);
 
-  // --- Pages that stay on the host, or are there too ---
-  /// By the access counters the absent page does not migrate yet.
+  // --- Pages that stay on the host, or are duplicated there ---
+  /// Whether the access counters keep the absent page from migrating yet.
   [[nodiscard]] bool too_early(TreeIndex tree, unsigned page, bool write) const;
-  /// The device forgets its mappings of pages elsewhere.
+  /// The device drops its mappings of pages elsewhere.
   void unmap_remote(TreeIndex tree, const PageSet& pages);
-  /// The device writes to a page that others have too: their copies are no longer valid.
+  /// The device writes to a page of which others have copies: these become invalid.
   void collapse(TreeIndex tree, unsigned page);
   void advise(TreeIndex tree, const PageSet& pages, Advice advice, Named place, std::uint16_t other = 0);
   [[nodiscard]] RemotePortSettings port_settings() const;
-  /// Packets of remote accesses have held the direction: what is under way ends later.
+  /// Packets of remote accesses have occupied the direction: the transfer under way ends later.
   void delay(Direction direction, Cycle cycles) {
     if (state_.lanes.delay(direction, cycles)) state_.changed = true;
   }
@@ -87,30 +87,30 @@ class DeviceMemory {
   void step_read(Cycle now) {
     if (arrivals_.step(now)) evictions_.unlock(now);
   }
-  /// Where the owner moves the lines: those of the transfer under way are through.
+  /// Where the owner moves the lines: those of the transfer under way have been moved.
   void moved(Direction direction) {
     state_.lanes.moved(direction);
     state_.changed = true;
   }
-  /// Passes the state of migrations to the link and lets it decide. True if its decision has changed.
+  /// Reports the state of migrations to the link, which decides. True if its decision has changed.
   bool arbitrate(Cycle now);
   [[nodiscard]] bool lanes_idle() const { return arrivals_.idle() && departures_.idle(); }
   [[nodiscard]] bool reads_idle() const {
     return arrivals_.no_page_comes() && !(directory_ && directory_->acquires());
   }
-  /// When the link has something to do next by itself; kNever.
+  /// When the link next has something to do by itself, or kNever.
   [[nodiscard]] Cycle next_event() const {
     return std::min(arrivals_.next_event(), departures_.next_event());
   }
-  /// Something has changed since the last call.
+  /// Whether something has changed since the last call.
   [[nodiscard]] bool take_changed() { return std::exchange(state_.changed, false); }
 
   /// An access to a page that is resident, or was when the SM used it.
   void accessed(TreeIndex tree, unsigned page, bool write);
 
-  /// cudaDeviceSynchronize: nothing, or with synchronise_copies as in UVMSmart: dirty pages go to the host
-  /// outside the link's order, which takes synchronise_cycles(); then memory counts as empty, though clean
-  /// pages stay valid.
+  /// cudaDeviceSynchronize: nothing, or with synchronise_copies as in UVMSmart: dirty pages are copied to the
+  /// host outside the link's order, which takes synchronise_cycles(); then memory counts as empty, although
+  /// clean pages stay valid.
   [[nodiscard]] Cycle synchronise_cycles() const;
   void synchronise(Cycle now);
 

@@ -1,4 +1,4 @@
-// Whose each managed page is, among the host and several devices.
+// Where each managed page is: on the host, or on one or several devices.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace lockstep::uvm {
 /// A device requests pages (kAcquire). Acquisitions of one tree are served one at a time, in the order of the
 /// requests, as the driver holds its block's lock:
 /// 1. Devices that must release pages or mappings get kRevoke, and reply (kRevoked) when none of their SMs
-/// uses them any more.
-/// 2. Pages on other devices are copied by these devices' copy engines (kCopy): from the lowest-numbered one
-/// that
-///    has a link to the requesting device. Pages on the host are read by the requesting device itself
+///    uses them any more.
+/// 2. Pages on other devices are copied by these devices' copy engines (kCopy): by that of the
+/// lowest-numbered
+///    device with a link to the requesting one. Pages on the host are read by the requesting device itself
 ///    (kGrant). Pages that only devices without a link have go through the host.
 /// 3. When all have arrived, the device reports that (kDone).
 /// Before pages are mapped that another device should have (preferred location), that device gets kAttract
 /// and may migrate them like any other pages; other requests are served meanwhile. Pages that leave a device
-/// by eviction, or because the host needs them, are reported afterwards (kLeft): an acquisition that had
-/// counted on them finds them on the host.
+/// by eviction, or because the host needs them, are reported afterwards (kLeft): an acquisition that needs
+/// them then finds them on the host.
 ///
 /// It takes no time: it replies at once.
 class Directory {
@@ -38,7 +38,7 @@ class Directory {
 
   struct Output {
     std::uint16_t device = 0;
-    bool port = false;  // to its peer port, else to its GMMU
+    bool port = false;  // to its peer port, otherwise to its GMMU
     DirectoryCommand command;
   };
   /// Since they were cleared last, in order.
@@ -78,7 +78,7 @@ class Directory {
     bool busy = false;
     // State of the acquisition that is being served:
     Acquisition now;
-    std::vector<std::uint32_t> owed;  // ids of kRevoke that are not answered
+    std::vector<std::uint32_t> owed;  // ids of kRevoke without a reply yet
     std::vector<Source> sources;
     template <class A>
     void persist(A& a) {

@@ -14,23 +14,23 @@ namespace lockstep::uvm {
 
 class DeviceMemory;
 
-/// Requests from the directory the pages that the device brings or maps, executes its commands, and reports
-/// what leaves. Part of a DeviceMemory among several.
+/// Requests from the directory the pages that the device fetches or maps, executes its commands, and reports
+/// pages that leave. Part of a DeviceMemory, if there are several.
 ///
-/// What has come for faults is not taken away before block_ns are over: whoever waited for the block has its
-/// driver's work on it still to come. So the replayed accesses get through, however many devices want a page.
+/// Pages that have arrived for faults stay for at least block_ns, since the driver still has to serve whoever
+/// waits for the block. So the replayed accesses succeed, however many devices request the page.
 class DirectoryClient {
  public:
   DirectoryClient(DeviceMemory& memory, std::size_t devices) : memory_(&memory), peers_(devices) {}
 
-  /// `transfers`: what is to come; frames are taken and the pages are `incoming`. `upgraded`: pages that are
-  /// here read-only and are to be written. `mapped`: pages to be accessed where they are.
+  /// `transfers`: pages to be fetched; their frames are taken and they are `incoming`. `upgraded`: pages that
+  /// are here read-only and are to be written. `mapped`: pages to be accessed where they are.
   void acquire(TreeIndex tree, const std::vector<Transfer>& transfers, const PageSet& upgraded,
                const PageSet& mapped);
-  /// The pages that advice wants mapped wherever they are.
+  /// Pages that, by advice, are to be mapped wherever they are.
   void follow(TreeIndex tree, const PageSet& pages);
   void receive(const DirectoryCommand& command, Cycle now);
-  /// Goes on with what is taken away; again at the same time without effect.
+  /// Continues to release pages; calling it again at the same time has no effect.
   void step(Cycle now);
 
   // From the device's memory.
@@ -40,13 +40,13 @@ class DirectoryClient {
   void stands_still(const Run& run);
   void left(TreeIndex tree, const PageSet& pages, bool copied);
   void backed(TreeIndex tree, const PageSet& pages);
-  /// An order of the directory to bring pages is over.
+  /// A command of the directory to fetch pages is complete.
   void attracted(TreeId tree, std::uint32_t id);
 
   /// The device where the mapped page is; precondition: it is on one.
   [[nodiscard]] std::uint16_t device_of(TreeIndex tree, unsigned page) const;
 
-  /// When step() has something to do by itself; kNever.
+  /// When step() next has something to do by itself, or kNever.
   [[nodiscard]] Cycle next() const;
   [[nodiscard]] bool acquires() const { return !acquisitions_.empty(); }
   [[nodiscard]] bool idle() const { return acquisitions_.empty() && revocations_.empty(); }
@@ -78,7 +78,7 @@ class DirectoryClient {
   struct Revocation {
     DirectoryCommand command;
     TreeIndex tree = 0;
-    PageSet moving, still;  // shot down and not replied; stand still until kGone
+    PageSet moving, still;  // being shot down; unused, and kept until kGone
     bool replied = false, taken = false;
     Cycle due = 0;  // not before
   };
@@ -98,9 +98,8 @@ class DirectoryClient {
   DeviceMemory* memory_;
   std::vector<Acquisition> acquisitions_;
   std::vector<Revocation> revocations_;
-  std::unordered_map<TreeIndex, std::vector<PageSet>>
-      places_;                                   // of mapped pages, by device; never walked over
-  std::unordered_map<TreeIndex, Cycle> served_;  // when faults of a tree were served last; never walked over
+  std::unordered_map<TreeIndex, std::vector<PageSet>> places_;  // of mapped pages, by device; never iterated
+  std::unordered_map<TreeIndex, Cycle> served_;  // when faults of a tree were served last; never iterated
   std::vector<PeerPages> peers_;
   std::vector<DirectoryRequest> requests_;
   std::uint32_t next_id_ = 1;

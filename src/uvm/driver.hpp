@@ -1,4 +1,4 @@
-// Fault handling as the NVIDIA driver does it: a fault buffer, batches, service by blocks of 2 MB, replays
+// Fault handling as the NVIDIA driver does it: a fault buffer, batches, service by blocks of 2 MiB, replays
 // (open-gpu-kernel-modules, uvm_gpu_replayable_faults.c).
 #pragma once
 
@@ -11,23 +11,24 @@
 
 namespace lockstep::uvm {
 
-/// One bottom half at a time. A fault that finds the driver asleep wakes it after interrupt_ns; it fetches up
-/// to batch_faults entries, which costs batch_ns, and serves them block by block in ascending order: room is
-/// made by evicting (evict_ns each, and the wait until frames are free), then the pages that the prefetch
-/// rule asks for are copied; a block takes block_ns, kib_ps for each KiB, and then its time on the link. The
-/// accesses stay stalled until a replay; whose page is still missing then faults again. A source has at most
-/// outstanding_faults entries between two replays; its further faults wait for the replay without one.
+/// One bottom half at a time. A fault while the driver sleeps wakes it after interrupt_ns. It fetches up to
+/// batch_faults entries, which takes batch_ns, and serves them block by block in ascending order: it makes
+/// room by evicting (evict_ns each, and the wait until frames are free), then copies the faulting pages and
+/// those that the prefetcher adds; a block takes block_ns, kib_ps for each KiB, and then its time on the
+/// link. Accesses stay stalled until a replay; one whose page is still missing then faults again. A source
+/// has at most outstanding_faults entries between two replays; its further faults wait for the replay without
+/// one.
 class Driver {
  public:
   explicit Driver(DeviceMemory& memory);
 
   /// The access has missed; it stalls until a replay.
   void fault(const Access& access, Cycle now);
-  /// The access counter of a 64 KB has reached its threshold: they are to be brought.
+  /// The access counter of a leaf has reached its threshold: its pages are to be migrated.
   void notify(TreeIndex tree, unsigned leaf, Cycle now);
-  /// What is due at `now`. Accesses that try again are appended to `replayed`.
+  /// Does what is due at `now`. Accesses that are to be tried again are appended to `replayed`.
   void step(Cycle now, std::vector<Access>& replayed, std::vector<std::uint32_t>& batch_sizes);
-  /// Earliest time at which step() has something to do by itself; kNever.
+  /// When step() next has something to do by itself, or kNever.
   [[nodiscard]] Cycle next() const;
   [[nodiscard]] std::size_t stalled() const { return stalled_.size(); }
   [[nodiscard]] bool idle() const {
@@ -53,7 +54,7 @@ class Driver {
   struct Block {
     TreeIndex tree;
     PageSet faults, writes;  // writes: of the faults
-    PageSet counted;         // asked for by access counters
+    PageSet counted;         // requested by access counters
   };
 
   [[nodiscard]] bool advance(Cycle now, std::vector<Access>& replayed,
@@ -77,7 +78,7 @@ class Driver {
   DeviceMemory* memory_;
   Cycle interrupt_, batch_, block_, evict_;
   State state_ = State::kAsleep;
-  Cycle since_ = 0;  // the state's begin
+  Cycle since_ = 0;  // when the state began
   Cycle due_ = 0, batch_start_ = 0;
   bool evicting_ = false;
   std::uint32_t batches_in_run_ = 0;
@@ -86,7 +87,7 @@ class Driver {
   std::deque<Entry> notified_;  // page: the leaf
   std::size_t known_ = 0;       // entries of the buffer up to the driver's copy of its write position
   std::uint64_t batch_size_ = 0, batch_duplicates_ = 0;
-  bool throttled_ = false;  // a fault of this run was put off
+  bool throttled_ = false;  // a fault of this run was throttled
   TreeIndex tree_ = 0;      // of transfers_
   std::vector<Transfer> transfers_;
   PageSet upgraded_, mapped_;  // of tree_, with a directory (DeviceMemory::bring)

@@ -10,7 +10,7 @@
 
 namespace lockstep::uvm {
 
-/// When pages leave to make room, and by which policy; the smart runtime may change that (UVMSmart).
+/// When pages leave to make room, and by which policy; the smart runtime may change the policy (UVMSmart).
 class Evictions {
  public:
   /// `random`: shared with the prefetchers.
@@ -23,12 +23,12 @@ class Evictions {
 
   /// After the faults of a cycle are staged: notes whether memory is over-subscribed from now on.
   void note_oversubscription(std::uint64_t staged_before, std::uint64_t staged_now);
-  /// UVMSmart's decision of a cycle: one eviction when its inequality asks for it.
+  /// UVMSmart's decision of a cycle: one eviction if its inequality holds.
   void evict_if_due(Cycle now);
-  /// One eviction now, beyond the rules where they allow none. False when no page is resident.
+  /// One eviction now, against the rules if they allow none. False if no page is resident.
   bool evict_now(Cycle now);
-  /// A transfer lacks frames: one eviction where nothing under way will make room by itself, and no unit may
-  /// leave by the rules.
+  /// A transfer lacks frames: one eviction if nothing under way will free memory, and the rules let no unit
+  /// leave.
   void unlock(Cycle now) {
     if (state_->fruitless && departures_->idle()) (void)evict_now(now);
   }

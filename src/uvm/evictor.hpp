@@ -39,7 +39,7 @@ class EvictionList {
 
   void arrived(TreeIndex tree, const PageSet& pages);
   void accessed(TreeIndex tree, unsigned page);
-  /// Units of which nothing is left in `remaining` go out of the list.
+  /// Units of which no page is in `remaining` are removed from the list.
   void left(TreeIndex tree, const PageSet& remaining);
 
   [[nodiscard]] EvictUnit unit() const { return unit_; }
@@ -49,8 +49,8 @@ class EvictionList {
     return size() * rules.reserve_percent / 100;
   }
 
-  /// f(tree, pages of the unit) from the entry at `position` on until it returns true. Returns whether it
-  /// did.
+  /// Calls f(tree, pages of the unit) for the entries from `position` on until it returns true. Returns
+  /// whether it did.
   template <class F>
   bool walk(std::uint64_t position, F&& f) const {
     return order_.walk(position, [&](std::uint32_t id, std::uint64_t offset) {
@@ -85,37 +85,37 @@ class EvictionList {
   std::uint64_t clock_ = 0;
 };
 
-/// The pages of the unit that may leave now; empty when it may not.
+/// The pages of the unit that may leave now; empty if it may not.
 [[nodiscard]] PageSet evictable(const Tree& tree, const PageSet& unit, const EvictionRules& rules);
 /// The first entry from `position` on that may leave.
 [[nodiscard]] std::optional<Victim> first_evictable(const EvictionList& list, const PageTable& table,
                                                     const EvictionRules& rules, std::uint64_t position);
 
-/// One policy. `choose` picks what leaves in one decision, or nothing when nothing may. The caller takes the
-/// pages out of list and tree.
+/// One policy. `choose` picks the pages that leave in one decision, or none if none may. The caller removes
+/// them from list and tree.
 struct EvictionPolicy {
   std::string_view name, help;
   EvictUnit unit = EvictUnit::kTree;
-  bool follows_accesses = true;  // an access makes a unit the newest; else only the arrival of pages does
+  bool follows_accesses = true;  // an access makes a unit the newest; false: only arriving pages do
   std::optional<Victim> (*choose)(const EvictionList& list, const PageTable& table,
                                   const EvictionRules& rules, Random& random);
 };
 
-/// All of them; a new one is a file evict_*.cpp and a line in evictor.cpp.
+/// All policies; a new one is a file evict_*.cpp and a line in evictor.cpp.
 [[nodiscard]] std::span<const EvictionPolicy* const> evictors();
 [[nodiscard]] std::span<const std::string_view> evictor_names();
-/// One more, of a program that links the library; not owned. Throws UserError (registry.hpp).
+/// Adds a policy, from a program that links the library; not owned. Throws UserError (registry.hpp).
 void add_evictor(const EvictionPolicy& policy);
 
 extern const EvictionPolicy kLruPage, kRandomPage, kSequentialLeaf, kTreeEvict, kLruTree, kLfuTree,
     kDriverChunk;
 
-/// Chooses, takes the victims out of list and tree (they stop to count and are marked leaving) and appends
-/// them as runs of consecutive pages, each one write-back. False when nothing may leave.
+/// Chooses victims, removes them from list and tree (they no longer count and are marked as leaving) and
+/// appends them as runs of consecutive pages, each one write-back. False if nothing may leave.
 bool evict(const EvictionPolicy& policy, EvictionList& list, PageTable& table, const EvictionRules& rules,
            Random& random, std::vector<Run>& write_backs);
 
-/// UVMSmart's trigger, all in pages: true when an eviction is due.
+/// UVMSmart's condition for an eviction, all in pages.
 /// `written`: staged or in flight to the host; `staged`: for the device.
 [[nodiscard]] constexpr bool eviction_due(std::uint64_t written, std::uint64_t capacity, std::uint64_t free,
                                           std::uint64_t staged, unsigned free_buffer_percent) {

@@ -1,4 +1,4 @@
-// How long far faults take, and in which part of their life.
+// How long far faults take, phase by phase.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace lockstep::uvm {
 
-/// One record for each page that has faulted and is not answered yet. Its life, in core cycles:
+/// One record for each page that has faulted and is not served yet. The phases of a fault, in core cycles:
 /// - detect: from the entry of the page's first access into the walkers to the end of its walk;
 /// - queue: until the fault is taken up: fetched in a batch (driver), or its handling or transfer begins;
 /// - service: until the page's transfer begins: the driver's work, evictions, the wait for the link;
 /// - transfer: until the page is on the device;
-/// - replay: until the first access is answered.
-/// Their sum is the fault's latency. A page that comes before it was taken up spends all of that in the
-/// queue.
+/// - replay: until the reply to the first access.
+/// Their sum is the fault's latency. If a page arrives before its fault was taken up, all of that time counts
+/// as queue.
 class FaultTimes {
  public:
   explicit FaultTimes(std::uint64_t core_khz) : khz_(core_khz) {}
@@ -27,7 +27,7 @@ class FaultTimes {
   void taken(const Run& run, Cycle now);
   void started(const Run& run, Cycle now);
   void arrived(const Run& run, Cycle now);
-  /// An access of the page is answered; adds its times to the counters if it is the first.
+  /// An access to the page gets its reply; adds the fault's times to the counters if it is the first.
   void answered(TreeIndex tree, unsigned page, Cycle now, Counters& counters);
   /// The page stays on the host after all.
   void dropped(TreeIndex tree, unsigned page);
@@ -46,7 +46,7 @@ class FaultTimes {
   void set(const Run& run, Set&& set);
 
   std::uint64_t khz_;
-  std::unordered_map<std::uint64_t, Times> times_;  // by page; never walked over
+  std::unordered_map<std::uint64_t, Times> times_;  // by page; never iterated
   std::vector<PageSet> open_;                       // by tree: pages with a record
 };
 

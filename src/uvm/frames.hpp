@@ -9,9 +9,9 @@
 
 namespace lockstep::uvm {
 
-/// 4 KB each. With root chunks (the driver and its evictor) a tree with a page on the device holds
-/// frames for all of its pages, until the last one has left; not where less than 2 MB are there when the
-/// first page comes.
+/// 4 KiB each. With root chunks (the driver and its evictor) a tree with a page on the device holds frames
+/// for all of its pages until the last one has left, unless less than 2 MiB are free when the first page
+/// arrives.
 class Frames {
  public:
   /// `frames`: at least 1. `root_chunks`: given out where there are enough.
@@ -20,15 +20,15 @@ class Frames {
   [[nodiscard]] std::uint64_t all() const { return all_; }
   [[nodiscard]] std::uint64_t free() const { return free_; }
   [[nodiscard]] std::uint64_t used() const { return all_ - free_; }
-  /// Frames that bringing `pages` of the tree takes.
+  /// Frames that are needed to fetch `pages` of the tree.
   [[nodiscard]] std::uint64_t needed(TreeIndex tree, std::uint64_t pages) const {
     if (!chunks_) return pages;
     return tree < has_chunk_.size() && has_chunk_[tree] ? 0 : (*table_)[tree].pages;
   }
   void take(TreeIndex tree, std::uint64_t pages);
-  /// The pages of the run have left: their frames, or those of the tree when they were the last.
+  /// The pages of the run have left: frees their frames, or those of the tree if they were its last pages.
   void give(const Run& run);
-  /// There are `frames` in all from now on; fewer than before have no effect.
+  /// From now on there are `frames` in total; fewer than before have no effect.
   void enlarge(std::uint64_t frames);
   /// All but `taken` are free.
   void reset(std::uint64_t taken);

@@ -26,14 +26,13 @@ struct AccessReply {
   std::uint64_t token = 0;
   Granule granule = Granule::kPage;
   Kind kind = Kind::kLocal;
-  bool read_only = false;            // kLocal: a store must ask again
+  bool read_only = false;            // kLocal: a store needs another request
   std::uint16_t place = kHostPlace;  // kRemote: the device that has it, or the host
 };
 
-/// A machine with its own clock of core cycles, driven by whoever owns it: hand in what has arrived, call
-/// tick() with times that grow, then take replies and shootdowns. Between the time of a tick and next()
-/// nothing happens without further input, so waiting costs nothing; calling tick() in between changes
-/// nothing.
+/// A state machine in core cycles that its owner drives: pass what has arrived, call tick() with increasing
+/// times, then take replies and shootdowns. Between the time of a tick and next() nothing happens without
+/// further input, so no ticks are needed there; they would change nothing.
 ///
 /// Order of work in a cycle (as in UVMSmart): eviction decision; write-back ends, next one starts;
 /// transfer ends and wakes its waiting accesses, next one starts; walks that end: reply, join a fault, or
@@ -44,10 +43,10 @@ class Gmmu {
  public:
   Gmmu(const MemorySettings& settings, const AddressSpace& space);
 
-  /// An access that missed its TLB; accepted at the next tick, one of a source a cycle.
+  /// An access that missed its TLB; accepted at the next tick, one per source and cycle.
   void request(std::uint32_t source, std::uint64_t token, Place place, bool write);
-  /// An access to a page that an earlier reply said to be on the host. It crosses the link (kDone), or is
-  /// answered like any other when the page has moved or moves now.
+  /// An access to a page that is on the host according to an earlier reply. It crosses the link (kDone), or
+  /// is treated like any other if the page has migrated or migrates now.
   void remote_request(std::uint32_t source, std::uint64_t token, Place place, std::uint16_t bytes, bool write,
                       bool answered);
   /// An SM's report of an access that hit its TLB.
@@ -85,10 +84,10 @@ class Gmmu {
   }
 
   void tick(Cycle now);
-  /// Earliest cycle after the last tick at which something is due; kNever.
+  /// Earliest cycle after the last tick at which something is due, or kNever.
   [[nodiscard]] Cycle next() const;
 
-  // Since they were cleared last.
+  // Since they were last cleared.
   [[nodiscard]] const std::vector<AccessReply>& replies() const { return replies_; }
   [[nodiscard]] const std::vector<Shootdown>& shootdowns() const { return memory_.shootdowns().list(); }
   /// Commands that are complete, by their index.
@@ -100,7 +99,7 @@ class Gmmu {
     memory_.shootdowns().clear();
   }
 
-  /// Nothing waits, nothing is on the link.
+  /// Whether nothing waits and nothing is on the link.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] bool link_idle() const { return memory_.lanes_idle(); }
   [[nodiscard]] const Counters& counters();
@@ -143,7 +142,7 @@ class Gmmu {
   std::unique_ptr<Driver> driver_;            // FaultMode::kDriver
   std::vector<std::deque<Access>> arriving_;  // by source
   std::vector<std::uint32_t> with_arrivals_;  // sources that have some, ascending when accepted
-  std::unordered_map<std::uint64_t, std::vector<Access>> waiting_;  // page -> accesses; never walked over
+  std::unordered_map<std::uint64_t, std::vector<Access>> waiting_;  // page -> accesses; never iterated
   std::size_t waiting_count_ = 0;
   struct Fault {
     TreeIndex tree;

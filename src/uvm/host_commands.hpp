@@ -1,4 +1,4 @@
-// The host's part in managed memory: advice, explicit prefetches, accesses of its own, synchronisation.
+// The host's part in managed memory: advice, explicit prefetches, the host's own accesses, synchronisation.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,22 @@ namespace lockstep::uvm {
 
 /// Commands are executed one after another (UVMSmart: one engine for all streams).
 ///
-/// An advice takes advise_ns, a prefetch prefetch_ns before its first transfer.
-/// kPrefetch to the device: pages that are neither there nor on their way, in runs up to 2 MB from the start
-/// of the allocation, each one transfer; the next begins when it has arrived. Page trees do not count them.
-/// Pages that are just leaving are left out. kPrefetch to the host and the host's accesses: host_fault_ns
-/// (once for an access of pages that are on the device), then what is on the device leaves, tree by tree.
-/// A read of read-mostly pages leaves them on the device, as duplicates. An access of pages that thrash waits
-/// for the device's nap. With uvm.host_access pages may stay on the device: then each costs its 64 B lines as
-/// packets of the link, one round trip for the whole command, and the migrations that they delay end later.
-/// kDeviceRead, kDeviceWrite: as a prefetch, but for the driver's service of one fault in each tree with
-/// absent pages (the copy engine's faults are not replayable), after pages that are leaving have
-/// left; pages that advice or thrashing keeps on the host stay there. kRelease: the pages are dropped.
-/// kSynchronise: DeviceMemory::synchronise.
+/// - kAdvise takes advise_ns.
+/// - kPrefetch takes prefetch_ns before its first transfer. To the device: pages that are neither there nor
+/// on
+///   their way are transferred in runs of up to 2 MiB from the start of the allocation, one after another.
+///   Page trees do not count them. Pages that are leaving are omitted. To the host:
+///   what is on the device leaves, tree by tree.
+/// - kHostRead, kHostWrite: host_fault_ns, once if any of the pages is on the device; then these leave, tree
+/// by
+///   tree. A read leaves read-mostly pages on the device, as duplicates. An access to pages that thrash waits
+///   until the device's nap ends. With uvm.host_access pages may stay on the device: then their 64-byte lines
+///   cross the link as packets, with one round trip for the whole command, and delay migrations.
+/// - kDeviceRead, kDeviceWrite: as a prefetch, but the driver serves one fault for each tree with absent
+/// pages
+///   (the copy engine's faults are not replayable), after pages that are leaving have left. Pages that advice
+///   or thrashing keeps on the host stay there.
+/// - kRelease: the pages are dropped. kSynchronise: DeviceMemory::synchronise.
 class HostCommands {
  public:
   explicit HostCommands(DeviceMemory& memory) : memory_(&memory) {}
@@ -31,7 +35,7 @@ class HostCommands {
   void add(const ManagedCommand& command) { waiting_.push_back(command); }
   /// Does what is due at `now`; calling it again at the same time has no effect.
   void step(Cycle now);
-  /// When there is something to do that no change of the device's memory announces; kNever.
+  /// When something is due that does not follow from a change of the device's memory, or kNever.
   [[nodiscard]] Cycle next() const { return busy_ && due_ > now_ ? due_ : kNever; }
   [[nodiscard]] bool idle() const { return !busy_ && waiting_.empty(); }
 

@@ -10,12 +10,12 @@
 namespace lockstep::uvm {
 
 /// The arbiter of both directions of the host link, between copies and migrations. A direction has one user
-/// at a time. A migration holds it to its end. A copy holds it page by page: where a migration wants the link
-/// at the border of a page, that goes first, one at each border; else copies go before migrations. (Packets
-/// of remote accesses go between those of migrations, which end later for it: RemotePort,
+/// at a time. A migration holds it to its end. A copy holds it page by page: if a migration is waiting at the
+/// border between two pages, one migration goes first; otherwise copies have priority. (Packets of remote
+/// accesses are sent between those of migrations, which end later as a result: RemotePort,
 /// DeviceMemory::delay.)
 ///
-/// Both sides report what they do; neither sees more of the other than the last decide() and the last report.
+/// Both sides report what they do; of the other they see only the last report and the last decide().
 class HostLink {
  public:
   // Copies.
@@ -24,12 +24,12 @@ class HostLink {
     Cycle free_at = 0;                   // busy: the link is free then; kNever while lines are left
   };
   void say(Direction direction, const Copies& copies) { way(direction).copies = copies; }
-  /// No page may begin now.
+  /// Whether no page may begin now.
   [[nodiscard]] bool copy_must_wait(Direction direction) const {
     const Way& w = ways_[static_cast<unsigned>(direction)];
     return w.taken || (w.yielded && w.wanted && w.begun < w.until);
   }
-  /// A copy has come to the border of a page.
+  /// A copy has reached the border between two pages.
   void at_border(Direction direction) {
     Way& w = way(direction);
     if (!w.wanted || w.yielded) return;
@@ -56,7 +56,7 @@ class HostLink {
     return !ways_[static_cast<unsigned>(direction)].held;
   }
 
-  /// Whether copies have the link, or their turn is next; true on a change.
+  /// Decides whether copies have the link, or are next; true if that has changed.
   bool decide(Direction direction, Cycle now) {
     Way& w = way(direction);
     const bool held = !w.copies.busy ? w.copies.waiting

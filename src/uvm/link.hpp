@@ -25,7 +25,7 @@ struct LinkModel {
   Cycle (*cycles)(std::uint64_t bytes, Direction direction, const LinkParameters& parameters);
 };
 
-/// All of them; a new one is a file link_*.cpp and a line in link.cpp.
+/// All models; a new one is a file link_*.cpp and a line in link.cpp.
 [[nodiscard]] std::span<const LinkModel* const> link_models();
 [[nodiscard]] std::span<const std::string_view> link_names();
 
@@ -34,14 +34,14 @@ extern const LinkModel kArctanLink, kTableLink, kAffineLink, kPcie3Link, kPcie4L
 /// An exact multiple of 1/1000 ns as core cycles, rounded up.
 [[nodiscard]] Cycle cycles_of_ps(std::uint64_t picoseconds, const LinkParameters& parameters);
 
-/// A model's times for whole pages up to 2 MB, computed once.
+/// A model's times for whole pages up to 2 MiB, computed once.
 class LinkTimes {
  public:
   LinkTimes(const LinkModel& model, const LinkParameters& parameters);
   [[nodiscard]] Cycle cycles(Direction direction, unsigned pages) const {
     return table_[static_cast<unsigned>(direction)][pages];
   }
-  /// Any size, for explicit copies: computed anew.
+  /// For any size (explicit copies): computed in each call.
   [[nodiscard]] Cycle copy_cycles(Direction direction, std::uint64_t bytes) const {
     return bytes == 0 ? 0 : model_->cycles(bytes, direction, parameters_);
   }
@@ -54,9 +54,9 @@ class LinkTimes {
 };
 
 /// Cycles of a cudaDeviceSynchronize that writes `bytes` of dirty pages back, as UVMSmart cuts them: 4+60,
-/// 4+60, 4+124, 4+252, 4+508 and 4+1020 KB over and over.
+/// 4+60, 4+124, 4+252, 4+508 and 4+1020 KiB over and over.
 [[nodiscard]] Cycle synchronise_cycles(const LinkTimes& link, std::uint64_t bytes);
-/// Cycles of a cudaMemcpy in UVMSmart: half the speed from 2 MB on.
+/// Cycles of a cudaMemcpy in UVMSmart: half the speed from 2 MiB on.
 [[nodiscard]] Cycle smart_copy_cycles(const LinkTimes& link, Direction direction, std::uint64_t bytes);
 
 }  // namespace lockstep::uvm

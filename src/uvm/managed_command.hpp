@@ -8,7 +8,7 @@
 
 namespace lockstep::uvm {
 
-/// cudaMemoryAdvise, with its values.
+/// cudaMemoryAdvise, with the same values.
 enum class Advice : std::uint8_t {
   kNone,
   kSetReadMostly,
@@ -19,18 +19,18 @@ enum class Advice : std::uint8_t {
   kUnsetAccessedBy
 };
 
-/// The place that an advice names.
+/// The place that a cudaMemAdvise names.
 enum class Named : std::uint8_t { kHost, kDevice, kOther };  // kOther: another device
 
 struct ManagedCommand {
   enum class Kind : std::uint8_t {
     kAdvise,
-    kPrefetch,  // bring the range to the device, or to the host
-    kHostRead,  // the host reads the range: what is on the device comes back first
+    kPrefetch,  // migrate the range to the device, or to the host
+    kHostRead,  // the host reads the range: pages on the device migrate back first
     kHostWrite,
-    kDeviceRead,  // a copy or fill by the device reads the range: what is absent comes first
+    kDeviceRead,  // a copy or fill by the device reads the range: absent pages migrate first
     kDeviceWrite,
-    kRelease,      // the range is freed: its pages are nowhere, nothing is copied
+    kRelease,      // the range is freed: its pages are dropped, nothing is copied
     kSynchronise,  // cudaDeviceSynchronize
     kAttract,      // the directory's kAttract: as a prefetch to the device that costs no call
     // Notices, which are never completed.
@@ -39,13 +39,13 @@ struct ManagedCommand {
     kCount
   } kind = Kind::kAdvise;
   Advice advice = Advice::kNone;
-  bool host = false;        // kAdvise, kPrefetch: the place that is named is the host, else the device
-  std::uint32_t index = 0;  // the sender's own, returned when the order is complete
+  bool host = false;        // kAdvise, kPrefetch: the place is the host, otherwise the device
+  std::uint32_t index = 0;  // the sender's own, returned when the command is complete
   Address address = 0;      // all but kSynchronise and notices; not rounded
   std::uint64_t bytes = 0;
   bool other = false;  // kAdvise: the place is another device, which this one can reach:
   std::uint16_t place = 0;
-  bool further = false;  // of one call, for another device: the call's own time is spent already
+  bool further = false;  // of a call that another device has got as well: the call's time is counted there
 };
 
 /// Pages [first, first + pages) of one tree.
@@ -54,7 +54,7 @@ struct PageRange {
   std::uint16_t first = 0, pages = 0;
 };
 /// The managed pages that [address, address + bytes) touches, in ascending order of addresses, cut at trees.
-/// Empty where nothing of it is managed.
+/// Empty if nothing in the range is managed.
 [[nodiscard]] std::vector<PageRange> pages_in(const AddressSpace& space, Address address,
                                               std::uint64_t bytes);
 

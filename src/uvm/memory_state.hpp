@@ -23,9 +23,9 @@ namespace lockstep::uvm {
 struct MemorySettings {
   Parameters parameters;
   std::uint64_t core_khz = 1481000;
-  std::uint64_t frames = 0;   // 4 KB each, for managed pages; at least 1
+  std::uint64_t frames = 0;   // 4 KiB each, for managed pages; at least 1
   std::uint32_t sources = 1;  // TLBs that acknowledge a shootdown
-  bool moves_data = false;    // the owner moves each transfer's lines (Move) and says when it is done
+  bool moves_data = false;    // the owner moves each transfer's lines (Move) and reports when it is done
 };
 
 /// The state of DeviceMemory. Arrivals, Departures and Evictions change it.
@@ -51,7 +51,7 @@ struct MemoryState {
   [[nodiscard]] Cycle cycles_of_ns(std::uint64_t ns) const {
     return cycles_of_ps(ns * 1000, link_parameters());
   }
-  /// The configured one.
+  /// The configured evictor.
   [[nodiscard]] const EvictionPolicy* evictor() const { return evictors()[settings.parameters.evictor]; }
 
   MemorySettings settings;
@@ -68,7 +68,7 @@ struct MemoryState {
   // The first one ends with a synchronisation that copies, the second one never (UVMSmart).
   bool oversubscribed = false, was_oversubscribed = false;
   bool fruitless = false;  // the last decision found nothing to evict, and nothing has changed since
-  bool changed = true;     // something has, since the owner asked last
+  bool changed = true;     // something has changed since the owner last asked
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(settings), table, frames, residents, remote, a.given(link), lanes, log,

@@ -1,4 +1,4 @@
-// The books of a device's managed memory: counters, times of faults, events of the timeline.
+// Records of a device's managed memory: counters, times of faults, events of the timeline.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ class MigrationLog {
 
   /// The address space has grown.
   void grow() { by_allocation_.resize(table_->space().allocations().size()); }
-  /// Those of the allocation that the run belongs to.
+  /// The counters of the allocation that the run belongs to.
   [[nodiscard]] AllocationCounters& of(const Run& run) {
     return by_allocation_[table_->space().owner((*table_)[run.tree].id)];
   }
   /// In the order of the address space's allocations.
   [[nodiscard]] const std::vector<AllocationCounters>& by_allocation() const { return by_allocation_; }
 
-  /// Events are appended there from now on; null: they are not kept.
+  /// From now on events are appended there; null: they are not kept.
   void record(std::vector<Event>* events) { events_ = events; }
   void note(Event::Kind kind, Cycle start, Cycle end, const Run& run) {
     if (events_) events_->push_back({kind, start, end, run});

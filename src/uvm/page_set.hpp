@@ -1,4 +1,4 @@
-// Sets of the pages of one tree (2 MB).
+// Sets of the pages of one tree (2 MiB).
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is known of the pages of managed memory: residency, and the page trees of prefetchers and evictors.
+// The state of the pages of managed memory: residency, and the page trees of prefetchers and evictors.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace lockstep::uvm {
 
 using TreeIndex = std::uint32_t;  // of a tree that was touched, in the order of first touch
 
-/// One tree: a full binary tree whose leaves are 64 KB. Node sizes are not stored; they follow from
+/// One tree: a full binary tree whose leaves are 64 KiB. Node sizes are not stored; they follow from
 /// `counted`.
 struct Tree {
   TreeId id = 0;
@@ -27,12 +27,12 @@ struct Tree {
   PageSet wanted_to_write;  // of these, because of a store
   PageSet dirty;            // written since it arrived
   PageSet untouched;        // arrived without a fault and not accessed yet
-  PageSet evicted;          // has left before, for the count of thrashed pages
+  PageSet evicted;          // was evicted before, for the count of thrashed pages
   PageSet duplicated;       // resident, and the host's copy is valid too: read-only, leaves without a copy
   PageSet remote;           // on the host, and the device maps it there
   // With several devices.
   PageSet on_peer;             // on another device, and this one maps it there
-  PageSet shared;              // incoming, and others keep their copies: duplicated when they are here
+  PageSet shared;              // incoming, and others keep their copies: duplicated once they have arrived
   PageSet unbacked;            // duplicated, and only other devices have copies: leaves with a copy
   std::uint32_t accesses = 0;  // of the whole tree, for LFU
   bool written = false;        // not only read
@@ -40,14 +40,14 @@ struct Tree {
   [[nodiscard]] PageSet all() const { return PageSet::range(0, pages); }
 };
 
-/// Trees by id, made at first touch: memory grows with touched trees only, so footprints may be huge.
+/// Trees by id, created at first touch: memory grows with touched trees only, so footprints may be huge.
 class PageTable {
  public:
   explicit PageTable(const AddressSpace& space) : space_(&space), buckets_(64, kNone) {}
 
-  /// The tree; made when it was not there.
+  /// The tree, which is created if it does not exist.
   [[nodiscard]] TreeIndex touch(TreeId id);
-  /// The tree, where it was touched before.
+  /// The tree, if it has been touched.
   [[nodiscard]] std::optional<TreeIndex> find(TreeId id) const;
   [[nodiscard]] Tree& operator[](TreeIndex i) { return trees_[i]; }
   [[nodiscard]] const Tree& operator[](TreeIndex i) const { return trees_[i]; }

@@ -1,4 +1,4 @@
-// The parameters uvm.* of the configuration: plain data. Help, units and ranges stand in the schema.
+// The parameters uvm.* of the configuration: plain data. The schema has help, units and ranges.
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,19 @@
 namespace lockstep::uvm {
 
 enum class FaultMode : std::uint8_t { kPerCycle, kDriver };
-/// What a fault costs in kPerCycle: added to the printed time afterwards, or time of the host link before the
-/// fault's transfer.
+/// How a fault's cost is counted in kPerCycle: added to the printed time afterwards, or as time of the host
+/// link before the fault's transfer.
 enum class FaultCost : std::uint8_t { kAdditive, kInline };
-/// When the driver lets stalled accesses try again.
+/// When the driver has stalled accesses tried again.
 enum class ReplayPolicy : std::uint8_t { kBlock, kBatch, kBatchFlush, kOnce };
 /// Which victims are dropped instead of written back.
 enum class CleanDrop : std::uint8_t { kNever, kReadOnlyTrees, kClean };
 enum class ShootdownScope : std::uint8_t { kEntry, kAll };
-/// How an access to a page that stays on the host gets there: packets over the host link, or as in UVMSmart a
+/// How a page that stays on the host is accessed: by packets over the host link, or, as in UVMSmart, in a
 /// slot of constant length on the link to the device, after which the page is treated as local.
 enum class RemotePath : std::uint8_t { kLink, kSlot };
-/// What the host's access to a page on the device does: the page comes back; or the host reads and writes it
-/// there, always or where advice says so (accessed by the host, or preferred on the device).
+/// What the host's access to a page on the device does: the page migrates back; or the host reads and writes
+/// it there, always or if advice says so (accessed by the host, or preferred on the device).
 enum class HostAccess : std::uint8_t { kMigrate, kAdvised, kRemote };
 
 struct Parameters {
@@ -29,24 +29,24 @@ struct Parameters {
   std::uint32_t prefetch_threshold = 51;
   std::uint32_t reserve_percent = 0, free_buffer_percent = 0;
   CleanDrop clean_drop = CleanDrop::kNever;
-  bool whole_units = false;  // only units that are resident as a whole leave
+  bool whole_units = false;  // only units that are completely resident may leave
   bool early_reuse = false;  // frames are free when a write-back starts
 
   // Translation; times in core cycles.
-  std::uint32_t l1_tlb_entries = 64, l1_tlb_large_entries = 16;  // large: 2 MB
+  std::uint32_t l1_tlb_entries = 64, l1_tlb_large_entries = 16;  // large: 2 MiB
   std::uint32_t l2_tlb_entries = 1024, l2_tlb_ways = 16, l2_tlb_large_entries = 256, l2_tlb_large_ways = 8;
   std::uint32_t l2_tlb_latency = 10;
   std::uint32_t walkers = 64;  // 0: unlimited
   std::uint32_t walk_levels = 4, walk_step = 100;
   std::uint32_t walk_cache_entries = 64, walk_cache_latency = 10;
-  bool large_entries = true;  // one entry for 64 KB or 2 MB that are resident as a whole
-  bool merge_misses = true;   // an SM asks once for a page; walks of one page are shared
+  bool large_entries = true;  // one entry for 64 KiB or 2 MiB that are completely resident
+  bool merge_misses = true;   // an SM requests a page once; walks of one page are shared
   std::uint32_t request_latency = 40, reply_latency = 40;  // SM to GMMU and back
   ShootdownScope shootdown = ShootdownScope::kEntry;
   std::uint32_t l1_shootdown = 15, l2_shootdown = 200;  // entries of a range
   std::uint32_t l1_flush = 15, l2_flush = 200;          // everything
   bool blocking_misses = false;                         // a miss blocks the SM's TLB until its reply
-  std::uint32_t touch_interval = 10000;                 // an SM reports accesses to a page at most so often
+  std::uint32_t touch_interval = 10000;  // least cycles between an SM's reports of accesses to a page
 
   // Cost of a fault.
   FaultCost fault_cost = FaultCost::kAdditive;

@@ -1,4 +1,4 @@
-// Counters of managed pages that come from other devices and go there.
+// Counters of managed pages that migrate between devices.
 #pragma once
 
 #include <cstdint>

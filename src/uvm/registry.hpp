@@ -1,4 +1,4 @@
-// Policies by name: those of the program, and those that a program which links the library adds to them.
+// Policies by name: built-in ones, and those that a program that links the library adds.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace lockstep::uvm {
 
-/// `Policy` has a `name`. Not owned. Configurations keep a policy's position, so policies are added before
-/// the first configuration is read and never go.
+/// `Policy` has a `name`. Not owned. Configurations store a policy's position, so policies are added before
+/// the first configuration is read, and are never removed.
 template <class Policy>
 class Registry {
  public:
@@ -20,12 +20,12 @@ class Registry {
   }
 
   [[nodiscard]] std::span<const Policy* const> policies() const { return policies_; }
-  /// For the configuration's table of parameters: none is added after this.
+  /// For the configuration's table of parameters: after this call no policy can be added.
   [[nodiscard]] std::span<const std::string_view> names() {
     read_ = true;
     return names_;
   }
-  /// Throws UserError: the name is taken, or names have been read.
+  /// Throws UserError if the name is taken, or if the names have been read.
   void add(const Policy& policy) {
     const std::string name(policy.name);
     if (read_) throw UserError("policy '" + name + "' is added too late: a configuration has been read");

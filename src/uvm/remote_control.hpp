@@ -21,7 +21,7 @@ class RemoteControl {
   [[nodiscard]] bool kept(TreeIndex tree, unsigned page, bool write, Cycle now) const;
   /// The access is too early for the page to migrate. `context`: all but the policy's own parameters.
   [[nodiscard]] bool too_early(TreeIndex tree, unsigned page, bool write, const RemoteContext& context) const;
-  /// Pages of the tree that do not come along with others: they thrash, or advice keeps them.
+  /// Pages of the tree that are not prefetched: they thrash, or advice keeps them.
   [[nodiscard]] PageSet barred(TreeIndex tree) const;
   [[nodiscard]] bool counts_only_remote() const { return policy_->remote_only; }
   [[nodiscard]] bool by_counters() const { return policy_ != &kRemoteNever; }

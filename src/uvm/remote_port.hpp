@@ -16,7 +16,7 @@ struct RemotePortSettings {
   Cycle latency = 0;                // from the end of a request's packet to the start of the reply's
   std::uint32_t header_bytes = 18;  // of each packet
   std::uint32_t outstanding = 256;  // limit on requests that wait for a reply
-  std::uint64_t tree_cycles[2]{};   // time of 2 MB in each direction: the wire's speed
+  std::uint64_t tree_cycles[2]{};   // time of 2 MiB in each direction: the wire's speed
 };
 
 /// An access to one line.
@@ -25,11 +25,11 @@ struct RemoteAccess {
   std::uint64_t token = 0;
   std::uint32_t bytes = 0;
   bool write = false;    // carries data to the host
-  bool answered = true;  // data come back: loads and atomics; a store is done when it has left
+  bool answered = true;  // data return: loads and atomics; a store is done when it has been sent
 };
 
-/// Each direction is a wire that passes one packet after another, in order; packets go between those of
-/// migrations (`taken` says how long they held each direction, for the migrations to wait). A load is a
+/// Each direction is a wire that sends one packet after another, in order; packets are sent between those of
+/// migrations, which are delayed for as long as the packets take (taken()). A load is a
 /// packet of a header, then, the latency later, header and data on the way back; a store header and data; an
 /// atomic header and data both ways. Times of wires are kept in thousandths of a cycle. PCIe: tags for 256
 /// requests, 1.0 to 1.6 us for a round trip, headers of 18 bytes (Min et al., "EMOGI", VLDB 2020,
@@ -39,13 +39,13 @@ class RemotePort {
   explicit RemotePort(const RemotePortSettings& settings) : settings_(settings) {}
 
   void add(Cycle now, const RemoteAccess& access);
-  /// Takes the first that is done by `now`; false if there is none.
+  /// Takes the first access that is done by `now`; false if there is none.
   bool pop(Cycle now, RemoteAccess& access);
-  /// Earliest end; kNever when nothing is under way.
+  /// Earliest end, or kNever if nothing is under way.
   [[nodiscard]] Cycle next() const { return flying_.empty() ? kNever : flying_.top().done; }
   [[nodiscard]] bool idle() const { return flying_.empty(); }
 
-  /// Cycles of the direction that were given out since the last call.
+  /// Cycles for which packets have occupied the direction since the last call.
   [[nodiscard]] Cycle taken(Direction direction);
   /// Bytes that crossed, headers included.
   [[nodiscard]] std::uint64_t bytes(Direction direction) const { return bytes_[index(direction)]; }

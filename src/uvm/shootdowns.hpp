@@ -1,4 +1,4 @@
-// Orders to all TLBs: forget these pages.
+// Requests to all TLBs to drop translations of pages that are leaving.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct Shootdown {
 
 class Shootdowns {
  public:
-  /// Returns the order's id, with which the TLBs acknowledge it.
+  /// Returns the shootdown's id, with which the TLBs acknowledge it.
   std::uint32_t add(TreeId tree, unsigned first, unsigned pages) {
     list_.push_back({next_, tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)});
     return next_++;
   }
-  /// Since they were cleared last.
+  /// Those added since the list was last cleared.
   [[nodiscard]] const std::vector<Shootdown>& list() const { return list_; }
   void clear() { list_.clear(); }
 

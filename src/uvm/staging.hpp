@@ -1,4 +1,4 @@
-// From faults to transfers: which pages come, and how they are cut.
+// From faults to transfers: which pages are fetched, and in which pieces.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace lockstep::uvm {
 
-/// By the prefetcher of the moment, advice and thrashing. Marks pages in the page table and takes no frames.
+/// Applies the current prefetcher, advice and thrashing. Marks pages in the page table; takes no frames.
 class Staging {
  public:
   /// `random`: shared with the evictors.
   Staging(MemoryState& state, Random& random) : state_(&state), random_(&random) {}
 
-  /// Stages the transfers that a set of faults of one tree leads to. Where they would not fit the device at
-  /// all, only the faulting pages, and no more than the device has frames. Returns those staged.
+  /// Stages the transfers for a set of faults of one tree. If they could not fit the device even when it is
+  /// empty, only the faulting pages, and no more than the device has frames. Returns those staged.
   std::vector<Transfer> stage(TreeIndex tree, const PageSet& faults, CutRule rule);
 
  private:

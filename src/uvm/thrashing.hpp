@@ -1,4 +1,4 @@
-// Pages that go back and forth between processors, and what the driver does about them
+// Pages that migrate back and forth between processors, and what the driver does about them
 // (open-gpu-kernel-modules, uvm_perf_thrashing.c).
 #pragma once
 
@@ -15,20 +15,20 @@ namespace lockstep::uvm {
 enum class Processor : std::uint8_t { kNone, kHost, kDevice };
 
 struct ThrashingRules {
-  Cycle lapse = 0;                 // migrations that follow one another within it count
+  Cycle lapse = 0;                 // migrations count that follow one another within it
   std::uint32_t threshold = 3;     // this many in a row: the page thrashes
   std::uint32_t throttles = 10;    // this many: the page is pinned
   std::uint32_t pin_lapses = 300;  // 0: for ever
   std::uint32_t epoch_lapses = 2000, resets = 4;
 };
 
-/// Times are core cycles and do not go back. A block of 2 MB gets records of its pages when two processors
-/// have migrated something of it within a lapse. A page thrashes after `threshold` migrations each within a
-/// lapse of the one before. Then only one processor at a time gets it: the others' faults are throttled until
-/// the nap of one lapse is over. After `throttles` of these it is pinned: it stays where it is and others
-/// access it remotely, for `pin_lapses`. A block in which nothing has thrashed for an epoch forgets
-/// everything, at most `resets` times. It is not notified of evictions: migrating back and forth for lack of
-/// memory is not thrashing.
+/// Times are core cycles and never decrease. The pages of a block of 2 MiB are recorded from when two
+/// processors have migrated pages of it within a lapse. A page thrashes after `threshold` migrations each
+/// within a lapse of the one before. Then only one processor at a time gets it: the others' faults are
+/// throttled until the nap of one lapse is over. After `throttles` of these it is pinned: it stays where it
+/// is and others access it remotely, for `pin_lapses`. The records of a block in which nothing has thrashed
+/// for an epoch are cleared, at most `resets` times. Evictions are not reported to this class: migrating back
+/// and forth for lack of memory is not thrashing.
 class Thrashing {
  public:
   explicit Thrashing(const ThrashingRules& rules) : rules_(rules) {}
@@ -41,7 +41,7 @@ class Thrashing {
   [[nodiscard]] Hint hint(TreeIndex tree, unsigned page, Processor faulter, Cycle now);
   /// Pages of the tree that thrash or are pinned: they are not prefetched.
   [[nodiscard]] PageSet thrashing(TreeIndex tree) const;
-  /// When a throttled page may be had; precondition: hint() said kThrottle.
+  /// When a throttled page becomes available; precondition: hint() returned kThrottle.
   [[nodiscard]] Cycle throttled_until(TreeIndex tree, unsigned page) const {
     return blocks_[tree].pages->at(page).nap_end;
   }

@@ -1,4 +1,4 @@
-// Translation look-aside buffers: set-associative, true LRU, entries of 4 KB, 64 KB and 2 MB.
+// Translation look-aside buffers: set-associative, true LRU, entries of 4 KiB, 64 KiB and 2 MiB.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace lockstep::uvm {
 /// How much one entry covers.
 enum class Granule : std::uint8_t { kPage, kLeaf, kTree };
 
-/// Entries by (tree, page) at their granule. 4 KB and 64 KB entries share one array, 2 MB entries have their
-/// own. With as many ways as entries an array is fully associative. All in constant time.
+/// Entries by (tree, page) at their granule. 4 KiB and 64 KiB entries share one array, 2 MiB entries have
+/// their own. With as many ways as entries an array is fully associative. All in constant time.
 class Tlb {
  public:
   struct Shape {

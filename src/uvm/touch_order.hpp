@@ -1,4 +1,4 @@
-// Things in the order in which they were last touched, with a weight each, and found by position.
+// Items in the order in which they were last touched, each with a weight, found by position.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 namespace lockstep::uvm {
 
 /// Ids are small numbers. Touching, removing and finding by position take time logarithmic in the number of
-/// things. Positions count weights: thing i holds the positions from the sum of the weights before it.
+/// items. Positions count weights: an item has the positions from the sum of the weights before it on.
 class TouchOrder {
  public:
-  /// The thing becomes the last; it comes in when it was not there. `weight` > 0.
+  /// The item becomes the last; it is added if it was not present. `weight` > 0.
   void touch(std::uint32_t id, std::uint32_t weight);
-  /// Puts the thing, when it is there, in front of the first other one of which `younger` is true. Linear.
+  /// Moves the item, if present, in front of the first other one for which `younger` is true. Linear.
   template <class F>
   void reposition(std::uint32_t id, F&& younger) {
     const std::uint32_t own = weight(id);
@@ -30,7 +30,7 @@ class TouchOrder {
     if (!placed) things.push_back({id, own});
     assign(things);
   }
-  /// Changes the weight in place; 0 takes the thing out. Nothing happens when it is not there.
+  /// Changes the weight in place; 0 removes the item. Has no effect if it is not present.
   void set_weight(std::uint32_t id, std::uint32_t weight);
   [[nodiscard]] std::uint32_t weight(std::uint32_t id) const {
     const std::uint32_t entry = entry_of(id);
@@ -38,8 +38,8 @@ class TouchOrder {
   }
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
-  /// f(id, offset) from the thing that holds `position` on, until f returns true. `offset`: of the position
-  /// in the first thing, 0 in the others. Returns whether f did.
+  /// Calls f(id, offset) from the item at `position` on, until f returns true. `offset`: of the position in
+  /// the first item, 0 in the others. Returns whether f did.
   template <class F>
   bool walk(std::uint64_t position, F&& f) const {
     if (position >= total_) return false;
@@ -63,7 +63,7 @@ class TouchOrder {
   [[nodiscard]] std::uint32_t entry_of(std::uint32_t id) const {
     return id < entries_.size() ? entries_[id] : kNone;
   }
-  /// The entry that holds the position; takes the weights before it off.
+  /// The entry at the position, from which the weights before the entry are subtracted.
   [[nodiscard]] std::uint32_t find(std::uint64_t& position) const;
   void change(std::uint32_t entry, std::uint32_t weight);
   struct Thing {

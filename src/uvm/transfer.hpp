@@ -1,4 +1,4 @@
-// Pieces of a tree that cross the host link, and how a set of pages is cut into them (UVMSmart, driver).
+// Transfers over the host link, and how a set of pages is divided into them (UVMSmart, driver).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Run {
 /// One transfer to the device.
 struct Transfer {
   Run run;
-  bool faulted = false;  // ends with a faulting page ("page-fault group"), else a prefetch group
+  bool faulted = false;  // ends with a faulting page ("page-fault group"), otherwise a prefetch group
 };
 
 enum class CutRule : std::uint8_t {

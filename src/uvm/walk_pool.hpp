@@ -1,4 +1,4 @@
-// Translations under way: a page-walk cache, a bounded number of walkers, and the order of their ends.
+// Translations under way: a page-walk cache, a limited number of walkers, and the order in which they end.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +22,27 @@ struct Access {
   std::uint16_t page = 0;
   bool write = false;
   Cycle faulted_at = 0;  // the end of the walk that missed
-  Cycle asked_at = 0;    // when it came to the walkers first
-  // For accesses to a page that their source believes to be on the host.
+  Cycle asked_at = 0;    // when it first reached the walkers
+  // For accesses to a page that is on the host according to their source's TLB.
   bool remote = false, answered = true;  // answered: data come back
   std::uint16_t bytes = 0;
 };
 
-/// Every access ends its translation some time after it came in; ends of one cycle come in the order of
-/// coming in. A hit of the shared TLB takes its latency, a walk one memory access for each level that the
-/// walk cache does not know. UVMSmart: no shared TLB, any number of walkers, one constant latency.
+/// Every translation ends some time after its access arrived; those that end in the same cycle do so in the
+/// order of arrival. A hit of the shared TLB takes its latency, a walk one memory access for each level that
+/// misses the walk cache. UVMSmart: no shared TLB, any number of walkers, one constant latency.
 class WalkPool {
  public:
   WalkPool(const Parameters& parameters, const PageTable& table);
 
   void add(Cycle now, const Access& access);
-  /// Earliest end; kNever when nothing is under way.
+  /// Earliest end, or kNever if nothing is under way.
   [[nodiscard]] Cycle next() const { return heap_.empty() ? kNever : heap_.top().ready; }
-  /// Takes the first that has ended by `now`; false if there is none.
+  /// Takes the first translation that has ended by `now`; false if there is none.
   bool pop(Cycle now, Access& access);
   [[nodiscard]] std::size_t size() const { return heap_.size(); }
 
-  /// The translation of a resident page is known to the shared TLB from now on.
+  /// The shared TLB has the translation of a resident page from now on.
   void learn(Place place, Granule granule) { l2_.insert(place, granule); }
   std::uint32_t forget(TreeId tree, std::uint32_t first, std::uint32_t pages, ShootdownScope scope) {
     return scope == ShootdownScope::kAll ? l2_.clear() : l2_.invalidate(tree, first, pages);
