@@ -10,12 +10,12 @@ namespace lockstep::trace {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Reads up to `size` bytes into `out` and says how many; 0 only at the end. Throws InputError when the
+  /// Reads up to `size` bytes into `out` and returns how many; 0 only at the end. Throws InputError when the
   /// file cannot be read or its compressed data is broken or cut short.
   virtual std::size_t read(char* out, std::size_t size) = 0;
 };
 
-/// The bytes as stored. Throws InputError when `path` is missing, a directory or no regular file.
+/// The bytes as stored. Throws InputError unless `path` is an existing regular file.
 [[nodiscard]] std::unique_ptr<ByteSource> open_stored(const std::string& path);
 
 /// The text, decompressed where needed.

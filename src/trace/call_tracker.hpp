@@ -1,5 +1,5 @@
-// Which function each lane of a warp is in. The tracer prints PCs relative to their function, so that the
-// code of callees would otherwise lie on top of the kernel's.
+// Which function each lane of a warp is in. The tracer prints PCs relative to their function, so the code of
+// callees would otherwise overlap the kernel's.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace lockstep::trace {
 
-/// A call enters another function when the next instruction of its lanes is at PC 0. It is no call at all
-/// when that instruction simply follows (the callee was not traced), else one inside the same function.
+/// A call enters another function if the next instruction of its lanes is at PC 0. If that instruction simply
+/// follows, the callee was not traced, and it counts as no call; otherwise it is a call within the function.
 /// Functions are distinguished by the chain of call sites, up to kDepth deep.
 class CallTracker {
  public:

@@ -15,20 +15,20 @@
 
 namespace lockstep::trace {
 
-/// For each kernel, between CompactFile::begin() and end(): begin(), add(), finish(). The file gets the bytes
-/// that add() of the CTAs one by one gives it. Memory is kept from kernel to kernel.
+/// For each kernel, between CompactFile::begin() and end(): begin(), add(), finish(). The file gets the same
+/// bytes as from CompactFile::add() of one CTA after another. Memory is kept from kernel to kernel.
 class ChunkTeam {
  public:
   /// `level`: the file's.
   ChunkTeam(CompactFile& file, int level) : file_(file), level_(level) {}
 
-  /// `header` must outlive finish(). What is left of a kernel that failed is dropped.
+  /// `header` must outlive finish(). Drops what is left of a kernel that failed.
   void begin(const KernelHeader& header);
 
   /// Any thread: some of the kernel's CTAs in ascending order, each once; their memory is exchanged. None of
   /// their records is kShared. A thread's calls are in ascending order too. Packs chunks that are complete.
-  /// Waits while CTAs far behind are missing, unless `failed`: then nothing matters any more. Throws
-  /// UserError.
+  /// Waits while earlier CTAs are missing and too many later ones are kept, unless `failed`, when results no
+  /// longer matter. Throws UserError.
   void add(std::span<CtaTrace> ctas, const std::atomic<bool>& failed);
   /// After all CTAs.
   void finish();
@@ -50,7 +50,7 @@ class ChunkTeam {
   int level_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable room_;
-  std::map<std::uint64_t, CtaTrace> early_;  // that others before them are missing for
+  std::map<std::uint64_t, CtaTrace> early_;  // whose predecessors are still missing
   std::vector<CtaTrace> spare_;              // memory
   std::uint64_t next_ = 0;                   // CTA
   std::unique_ptr<OpenChunk> open_ = std::make_unique<OpenChunk>();

@@ -12,8 +12,8 @@ namespace lockstep::trace {
 
 enum class BlockKind : std::uint8_t { kChunk = 1, kTable = 2, kDirectory = 3 };
 
-/// Line version: instruction tables may say lines of the source. Device version: commands may name devices,
-/// and instruction tables lines. A file has the lowest version that says what it has to say.
+/// Line version: instruction tables may have source lines. Device version: commands may name devices as well.
+/// A file has the lowest version that can express its content.
 inline constexpr std::uint32_t kPlainVersion = 1, kLineVersion = 2, kDeviceVersion = 3, kSizeVersion = 4,
                                kNetworkVersion = 5, kHostVersion = 6, kTaskVersion = 7, kMessageVersion = 8,
                                kTimestampVersion = 9, kOneSidedVersion = 10, kElapseVersion = 11,
@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxBlockBytes = 256u << 20;  // decompressed
 /// True when `path` is a regular file that begins as a compact trace does.
 [[nodiscard]] bool is_compact(const std::string& path);
 
-/// A decompressor and its buffers: one for each task that reads blocks.
+/// A decompressor and its buffers: one per task that reads blocks.
 class BlockScratch {
  public:
   BlockScratch();
@@ -42,8 +42,8 @@ class BlockReader {
  public:
   /// Checks magic, version and trailer. Throws InputError.
   explicit BlockReader(std::string path);
-  /// For a file that is still being written, without trailer and directory: blocks may be read once they are
-  /// there. Takes the open file over; `path` is what messages call it.
+  /// For a file that is still being written, without trailer and directory: blocks may be read once they have
+  /// been written. Takes over the open file; `path` is its name in messages.
   BlockReader(std::string path, int descriptor);
   ~BlockReader();
   BlockReader(const BlockReader&) = delete;
@@ -68,7 +68,7 @@ class BlockReader {
   std::uint32_t version_ = kLastVersion;
 };
 
-/// A compressor: makes blocks as they stand in a file. One for each thread that does.
+/// A compressor: makes blocks as they are stored in a file. One per thread that uses it.
 class BlockPacker {
  public:
   /// `level`: Zstandard's, 1 to 22.
@@ -84,17 +84,17 @@ class BlockPacker {
   void* context_;
 };
 
-/// Writes a compact trace, which takes its name only when everything is there (OutputFile).
+/// Writes a compact trace, which gets its name only when it is complete (OutputFile).
 class BlockWriter {
  public:
-  /// `level`: Zstandard's, 1 to 22. Throws UserError when the file cannot be made.
+  /// `level`: Zstandard's, 1 to 22. Throws UserError if the file cannot be created.
   BlockWriter(std::string path, int level);
   BlockWriter(const BlockWriter&) = delete;
   BlockWriter& operator=(const BlockWriter&) = delete;
 
-  /// Appends a block and gives its offset. Throws UserError when it does not fit or cannot be written.
+  /// Appends a block and returns its offset. Throws UserError if it is too large or cannot be written.
   std::uint64_t write(BlockKind kind, const Bytes& raw);
-  /// The same with what a BlockPacker made of it.
+  /// The same for a block that a BlockPacker has made.
   std::uint64_t write_packed(const Bytes& stored);
   /// Appends the trailer that points at the directory block, and gives the file its name. `version`: of the
   /// format.
@@ -102,8 +102,8 @@ class BlockWriter {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// For a reader that follows.
   [[nodiscard]] int descriptor() const { return file_.descriptor(); }
-  /// The file ends at `size`: what follows is dropped; what comes before is this writer's, or another
-  /// process has written it through the same open file.
+  /// The file ends at `size`: what follows is dropped; what comes before was written by this object, or by
+  /// another process through the same open file.
   void resize(std::uint64_t size);
 
  private:

@@ -12,10 +12,10 @@
 
 namespace lockstep::trace {
 
-/// A chunk is closed by the CTA that brings it to this size: decoding one takes a fraction of a millisecond.
+/// A chunk is closed by the CTA with which it reaches this size: decoding one takes less than a millisecond.
 inline constexpr std::size_t kChunkBytes = 512 << 10;
 inline constexpr std::size_t kMaxCtaBytes = 1u << 30;
-/// Bytes that a CTA counts for in its chunk; where warps share records, each counts them.
+/// The bytes for which a CTA counts in its chunk; records that warps share count for each of them.
 [[nodiscard]] inline std::size_t counted_bytes(std::size_t warps, std::size_t records, std::size_t words) {
   return 64 + warps * sizeof(WarpSpan) + records * sizeof(Record) + words * sizeof(std::uint64_t);
 }

@@ -14,20 +14,20 @@ namespace lockstep::trace {
 /// A compact trace as a set of kernels. Throws InputError.
 [[nodiscard]] std::unique_ptr<TraceSet> open_compact(const std::string& path, const OpenOptions& options);
 
-/// A compact trace whose writer is still at work; kernels are added as it ends them.
+/// A compact trace that is still being written; kernels are added as they are completed.
 class GrowingTrace final : public SizedTraceSet {
  public:
   /// `strict`: as OpenOptions.
   explicit GrowingTrace(bool strict);
   ~GrowingTrace() override;
-  /// Before the first kernel: takes over a descriptor of CompactFile::descriptor()'s file; `path` is what
-  /// messages call it.
+  /// Before the first kernel: takes over a descriptor of CompactFile::descriptor()'s file; `path` is its name
+  /// in messages.
   void open_file(const std::string& path, int descriptor);
-  /// Serial with open(); others may go on reading kernels that they have opened.
+  /// Not at the same time as open(); other threads may go on reading kernels that are open.
   void add(KernelEntry kernel);
-  /// Name and hash of what is there so far.
+  /// Name and hash of what has been written so far.
   void finish(std::string name, std::uint64_t hash);
-  /// Stays where it is.
+  /// Its address does not change.
   [[nodiscard]] const KernelEntry& entry(std::uint32_t index) const;
 
   [[nodiscard]] const std::string& name() const override { return name_; }
@@ -59,10 +59,10 @@ struct ConvertProgress {
 struct ConvertOptions {
   int level = 19;        // Zstandard's, 1 to 22
   unsigned threads = 1;  // to decode the source with; the result does not depend on it
-  std::function<void(const ConvertProgress&)> progress{};  // now and then
+  std::function<void(const ConvertProgress&)> progress{};  // called from time to time
 };
 
-/// Writes `trace` to `path` as a compact trace, a bounded number of CTAs at a time. The file is there only
+/// Writes `trace` to `path` as a compact trace, a bounded number of CTAs at a time. The file appears only
 /// when it is complete. The same trace gives the same bytes. Throws UserError.
 ConvertProgress write_compact(const TraceSet& trace, const std::string& path,
                               const ConvertOptions& options = {});

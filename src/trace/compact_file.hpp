@@ -1,4 +1,4 @@
-// Writing a compact trace kernel by kernel, CTA by CTA, as they come.
+// Writing a compact trace kernel by kernel, CTA by CTA.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace lockstep::trace {
 
-/// A chunk as it stands in the file.
+/// A chunk as it is stored in the file.
 struct PackedChunk {
   Bytes raw, stored;
   std::uint64_t ctas = 0, records = 0, words = 0;
 };
 
-/// Makes packed chunks; one for each thread that does. The same CTAs give the same bytes.
+/// Makes packed chunks; one per thread that uses it. The same CTAs give the same bytes.
 class ChunkPacker {
  public:
   /// `level`: Zstandard's, 1 to 22.
@@ -46,7 +46,7 @@ class OpenChunk {
 };
 
 /// For each kernel: begin(), add() all CTAs in order, end(); then finish(). The same calls give the same
-/// bytes. The file is there only when it is finished. Throws UserError when it cannot be written.
+/// bytes. The file appears only when it is finished. Throws UserError if it cannot be written.
 class CompactFile {
  public:
   /// `level`: Zstandard's, 1 to 22.
@@ -61,13 +61,13 @@ class CompactFile {
   void add_packed(const PackedChunk& chunk);
   /// Forgets all CTAs since begin().
   void restart();
-  /// A kernel of which some CTAs have been added. Others may be written before it goes on.
+  /// A kernel of which some CTAs have been added. Others may be written before it is continued.
   struct Unfinished {
     KernelEntry entry;
     OpenChunk open;
   };
   [[nodiscard]] Unfinished suspend();
-  /// It is the last kernel now, with `id`.
+  /// It becomes the last kernel, with `id`.
   void resume(Unfinished kernel, std::uint64_t id);
   /// `traced(i)` for i below `instructions` is the kernel's instruction table, complete by now.
   void end(std::uint32_t instructions, const std::function<TracedInstruction(std::uint32_t)>& traced,
@@ -78,8 +78,8 @@ class CompactFile {
   [[nodiscard]] int descriptor() const { return file_.descriptor(); }
   /// Kernels whose end() was called have all their blocks in the file.
   [[nodiscard]] const KernelEntry& kernel(std::uint32_t index) const { return directory_.kernels[index]; }
-  /// For a process that was forked to write one kernel: what it did, and the same in the process it was
-  /// forked from, which has written nothing meanwhile.
+  /// For a process that was forked to write one kernel: its result, and how the parent process, which has
+  /// written nothing meanwhile, takes it over.
   [[nodiscard]] Bytes last_kernel() const;
   void adopt_kernel(const Bytes& last);
   /// That process has failed.
@@ -94,7 +94,7 @@ class CompactFile {
   void close_chunk();
   std::uint64_t write(BlockKind kind);
 
-  struct Mark {  // where a kernel begins
+  struct Mark {  // the place where a kernel begins
     std::uint64_t bytes = 0, warp_instructions = 0;
     ContentHash hash;
   };

@@ -1,4 +1,4 @@
-// What encoder and decoder of a compact trace's chunks both remember and predict from.
+// The state from which both encoder and decoder of a compact trace's chunks predict.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ class Successors {
 /// How the words of a whole warp are predicted: word = p + q - r of three earlier warps with the same
 /// sequence of records.
 enum class WordMode : std::uint8_t {
-  kLanes,     // not so, but record by record
+  kLanes,     // not as a whole, but record by record
   kSameCta,   // the warp before
   kLineCta,   // the line through the two warps before
   kPrevious,  // the same warp of the CTA before

@@ -1,4 +1,4 @@
-// A fast 64-bit hash of file contents: names a trace's content in statistics; no protection against intent.
+// A fast 64-bit hash of file contents: identifies a trace in statistics; not cryptographic.
 #pragma once
 
 #include <array>

@@ -27,7 +27,7 @@ struct DecodedCta : CtaTrace {
   void reset(std::uint64_t cta_index, std::uint32_t warp_count, std::uint32_t known_insts);
 };
 
-/// What a decoder keeps from one CTA to the next, to be fast: hints only, results do not depend on it.
+/// What a decoder keeps from one CTA to the next for speed: hints on which results do not depend.
 struct DecodeHints {
   std::vector<std::uint32_t> successor;  // last seen next instruction; [0]: of a warp's start
 };

@@ -1,5 +1,5 @@
-// The host of a program as a stream of its device, where a trace has the programs of several: a trace has one
-// host, which must not wait for one program's sake.
+// The host of a program as a stream of its device, for traces of several programs: a trace has one host,
+// which must not wait on behalf of one program.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,33 @@
 
 namespace lockstep::trace {
 
-/// Appends a program's commands, with events in place of its host's waits: what the host waits for, its
-/// stream waits for; what it does next in another stream waits for its stream.
+/// Appends a program's commands, with events in place of the host's waits: the host's stream waits for what
+/// the host waits for, and other streams wait for the host's stream before what it issues next.
 class HostStream {
  public:
   static constexpr std::uint64_t kStream = std::numeric_limits<std::uint64_t>::max();
 
-  /// `events`: how many the commands in `out` record.
+  /// `events`: number of events that the commands in `out` record.
   HostStream(std::uint16_t device, std::vector<Command>& out, std::uint32_t& events)
       : device_(device), out_(&out), events_(&events) {}
 
-  /// In its stream, when the host comes to it.
+  /// A command in its stream, which begins when the host has reached it.
   void issue(const Command& command);
-  /// Only that it comes after what the host has done; the caller appends what it is.
+  /// The stream's next command, which the caller appends, comes after what the host has done.
   void enter(std::uint64_t stream);
-  /// The host does it itself. What it does later comes after it.
+  /// A command that the host executes itself, before all that it does later.
   void add_own(Command command);
-  /// The host waits for all that was issued so far.
+  /// The host waits for everything that was issued so far.
   void wait_for_all();
   /// The host waits for an event.
   void wait_for(std::uint32_t event);
-  /// The caller has appended something that the host waits for in its stream.
+  /// The caller has appended a command to the host's stream, for which the host waits.
   void moved();
   /// The number of an event that is recorded in the stream, after enter().
   std::uint32_t record(std::uint64_t stream, Command::Timestamp timestamp = Command::Timestamp::kNone);
   /// The host reads its clock.
   void read_clock() { (void)record(kStream, Command::Timestamp::kClock); }
-  /// As it is, in no order with the host.
+  /// The command as it is, not ordered with the host.
   void push(Command command);
 
  private:

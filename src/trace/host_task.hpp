@@ -1,5 +1,5 @@
 // What the process of a device does on its host, beside the device's kernels: it computes, sends and
-// receives. docs/networking.md, "Programs of the host"; docs/mpi-programs.md.
+// receives. docs/networking.md, "Programs for the host"; docs/mpi-programs.md.
 #pragma once
 
 #include <cstdint>
@@ -8,33 +8,33 @@
 
 namespace lockstep::trace {
 
-/// Process i is that of device i.
+/// Process i belongs to device i.
 struct HostTask {
-  /// From kMessage to kDone: what the calls of an MPI library consist of. Their messages are numbered, by
-  /// pair of sender and receiver, from 0 on; the number stands in `instructions`.
+  /// From kMessage to kDone: the steps of calls of an MPI library. Their messages are numbered from 0 for
+  /// each pair of sender and receiver; `instructions` holds the number.
   enum class Kind : std::uint8_t {
     kCompute,  // `instructions`, and `bytes` read from and written to the host's memory
     kSend,  // `bytes` from `local` to `remote` in the memory of `peer`; complete when the NIC has the command
-    kReceive,  // complete when the next message of `peer` has come, in the order of sending
+    kReceive,  // complete when the next message of `peer` has arrived, in the order of sending
     kFlush,    // complete when all messages sent so far are: each has been acknowledged
     kMessage,  // as kSend: an eager message, or a put
     kOffer,    // likewise by rendezvous: the data leave when `peer` has accepted it
-    kAccept,   // from here on a message of `peer`, an offered one, has a buffer to be written to
-    kArrived,  // complete when that message of `peer` has come
+    kAccept,   // from here on an offered message of `peer` has a buffer to be written to
+    kArrived,  // complete when that message of `peer` has arrived
     kSent,     // complete when that message to `peer` is acknowledged; one that was not offered: at once
     kEnter,    // a call of the library that waits for nothing
     kCall,     // a call of the CUDA runtime, or its return from a wait: Command::Call in `instructions`
     // One-sided operations of the library: also numbered, by pair of caller and target.
-    kPut,     // as kMessage, and `peer` is not told
+    kPut,     // as kMessage, but `peer` is not notified
     kGet,     // `bytes` from `remote` in the memory of `peer` to `local`; complete as kSend
     kAtomic,  // `bytes` (4 or 8) at `remote` there; the old value goes to `local`, 0: to none; likewise
     kDone,    // complete when that operation is
-    kElapse,  // the program itself computes, as long as was measured: `bytes` are ps, to kMaxElapsedPs
+    kElapse,  // the program itself computes for as long as was measured: `bytes` is ps, up to kMaxElapsedPs
   };
   static constexpr std::uint64_t kKinds = 16;
   static constexpr std::uint64_t kCountedKinds = 4;  // the first ones: counted_as()
   Kind kind = Kind::kCompute;
-  bool within = false;  // of a call to the library of which a task came before: takes no call of its own
+  bool within = false;  // part of a library call that an earlier task has counted
   std::uint16_t peer = 0;
   std::uint64_t instructions = 0;
   std::uint64_t bytes = 0;
@@ -43,7 +43,7 @@ struct HostTask {
 
 inline constexpr std::uint64_t kMaxMessages = 1 << 24;                  // from one process to another
 inline constexpr std::uint64_t kMaxElapsedPs = std::uint64_t{1} << 56;  // 20 hours
-inline constexpr Address kHostMemory = Address{1} << 62;                // from here on: a process's host's
+inline constexpr Address kHostMemory = Address{1} << 62;  // from here on: memory of a process's host
 
 [[nodiscard]] constexpr bool is_library_task(HostTask::Kind kind) {
   return kind >= HostTask::Kind::kMessage && kind <= HostTask::Kind::kDone;
@@ -51,18 +51,18 @@ inline constexpr Address kHostMemory = Address{1} << 62;                // from 
 [[nodiscard]] constexpr bool is_one_sided(HostTask::Kind kind) {
   return kind >= HostTask::Kind::kPut && kind <= HostTask::Kind::kDone;
 }
-/// It has a peer and the number of a message or an operation.
+/// Whether it has a peer and the number of a message or an operation.
 [[nodiscard]] constexpr bool names_message(HostTask::Kind kind) {
   return (kind >= HostTask::Kind::kMessage && kind <= HostTask::Kind::kSent) || is_one_sided(kind);
 }
-/// It has data in memory.
+/// Whether it has data in memory.
 [[nodiscard]] constexpr bool moves_data(HostTask::Kind kind) {
   using Kind = HostTask::Kind;
   return kind == Kind::kSend || kind == Kind::kMessage || kind == Kind::kOffer ||
          (is_one_sided(kind) && kind != Kind::kDone);
 }
 
-/// The kind with which statistics count it.
+/// The kind as which statistics count it.
 [[nodiscard]] constexpr HostTask::Kind counted_as(HostTask::Kind kind) {
   using Kind = HostTask::Kind;
   if (kind < Kind::kMessage) return kind;

@@ -49,7 +49,7 @@ enum class OpClass : std::uint8_t {
 
 enum class MemSpace : std::uint8_t { kNone, kGlobal, kShared, kLocal, kConstant, kGeneric, kTexture };
 
-/// The type of the factors; kF16F32 is FP16 with FP32 sums, kF16 with FP16 ones.
+/// The type of the factors; kF16F32 is FP16 with FP32 sums, kF16 is FP16 with FP16 sums.
 enum class TensorType : std::uint8_t {
   kNone,
   kF16,
@@ -63,10 +63,10 @@ enum class TensorType : std::uint8_t {
   kF16F32
 };
 
-/// Reach of a memory fence.
+/// Scope of a memory fence.
 enum class FenceScope : std::uint8_t { kNone, kCta, kGpu, kSystem };
 
-/// Between warps that wait for words of global memory (awaited_signals.hpp). Only in recorded programs.
+/// The part of an instruction in waits for words of global memory (awaited_signals.hpp). Only in recordings.
 enum class SignalOp : std::uint8_t {
   kNone,
   kSignals,  // a write for which others may wait
@@ -76,7 +76,7 @@ enum class BarrierOp : std::uint8_t { kNone, kSync, kArrive, kReduce };
 
 enum class RegSpace : std::uint8_t { kVector, kUniform, kPredicate, kUniformPredicate };
 
-/// What a bulk copy does to global memory; kNone where the trace does not say.
+/// What a bulk copy does to global memory; kNone if that is not in the trace.
 enum class BulkCopy : std::uint8_t { kNone, kLoad, kStore, kReduction };
 
 /// `count` consecutive registers from `first`. The zero registers (RZ, URZ, PT, UPT) are never listed.

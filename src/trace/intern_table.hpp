@@ -15,7 +15,7 @@ struct InstructionKey {
   std::uint64_t function = 0;  // CallTracker's key; 0 is the kernel itself
   std::uint32_t pc = 0;        // in its function
   std::string_view text;       // destinations, opcode, sources and width, as printed
-  std::int64_t immediate = 0;  // counts only for instructions that use it
+  std::int64_t immediate = 0;  // part of the key only for instructions that use it
 };
 
 struct InternedInstruction {
@@ -25,7 +25,7 @@ struct InternedInstruction {
   std::uint32_t pc = 0;
   std::uint32_t text_offset = 0, text_length = 0;
   std::uint32_t source_line = 0;  // of its first record
-  bool uses_immediate = false;    // another immediate makes another instruction
+  bool uses_immediate = false;    // with another immediate it is another instruction
   bool has_addresses = false;
   bool bulk_fields = false;  // of CtaDecoder::bulk_copy()
   bool known = true;

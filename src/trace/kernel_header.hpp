@@ -1,4 +1,4 @@
-// The header of a kernel's trace file, and what it says about the lines that follow.
+// The header of a kernel's trace file, and the layout of the lines that follow.
 #pragma once
 
 #include <string>

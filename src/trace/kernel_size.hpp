@@ -1,4 +1,4 @@
-// How much a launch executes.
+// How much work a launch is.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ struct KernelSize {
   bool operator==(const KernelSize&) const = default;
 };
 
-/// A trace that knows it without reading CTAs.
+/// A trace that has the size of its kernels without reading CTAs.
 class SizedTraceSet : public TraceSet {
  public:
-  /// The size of kernel `index`; nothing where the trace does not say it.
+  /// The size of kernel `index`; empty if it is not in the trace.
   [[nodiscard]] virtual std::optional<KernelSize> size(std::uint32_t index) const = 0;
 };
 
-/// What the trace says, else counted in all CTAs of the kernel. Throws InputError.
+/// The size in the trace, otherwise counted in all CTAs of the kernel. Throws InputError.
 [[nodiscard]] KernelSize size_of(const TraceSet& trace, std::uint32_t kernel);
 /// Counted.
 [[nodiscard]] KernelSize measure_kernel(const TraceSet& trace, std::uint32_t kernel);

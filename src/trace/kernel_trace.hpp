@@ -79,10 +79,10 @@ struct Record {
   return words - words[1];
 }
 
-/// Writes the address of each active lane to out[lane]; entries of inactive lanes are left alone.
+/// Writes the address of each active lane to out[lane]; entries of inactive lanes are not changed.
 void expand_addresses(AddressForm form, LaneMask mask, const std::uint64_t* words, Address out[kWarpSize]);
 
-/// Appends the shortest form of `addresses` (indexed by lane) to `words` and says which it is; never kShared.
+/// Appends the shortest form of `addresses` (indexed by lane) to `words` and returns it; never kShared.
 AddressForm pack_addresses(LaneMask mask, const Address addresses[kWarpSize],
                            std::vector<std::uint64_t>& words);
 
@@ -119,28 +119,27 @@ class StaticTable {
   std::uint32_t size_ = 0;
 };
 
-/// Counters of odd things met while reading, for the summary and `info`.
+/// What was unusual in the trace, for the summary and `info`.
 struct TraceNotes {
   std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes;  // sorted by name; dynamic count
   std::vector<std::string> remarks;  // "not faithful here because ..." lines, each once, sorted
 };
 
-/// A static instruction as the trace's lines give it.
+/// A static instruction as it is written in the trace.
 struct TracedInstruction {
   std::uint32_t pc = 0;        // as StaticInst's
   std::string_view text;       // destinations, opcode, sources and width: "1 R4 LDG.E 1 R8 4"
   std::int64_t immediate = 0;  // of its first record; 0 if there is none
-  // A line of the program's source; 0 where the trace does not say it. Accel-Sim's tracer names no file.
+  // A line of the program's source; 0 if it is not in the trace. Accel-Sim's tracer names no file.
   std::string_view source_file = {};
   std::uint32_t source_line = 0;
 };
 
 /// Hands out the CTAs of one kernel in file order, decoding ahead with the team of threads that simulates.
 ///
-/// Life of a window: at the serial point `settle()` then `want()` and `plan()`; in the parallel phase the
-/// team runs each task once, in any order, on any thread. CTAs that were wanted at one serial point are there
-/// after the settle() of the next. Nothing here depends on thread count or timing except when decoding
-/// happens.
+/// Calls in a window: at the serial point settle(), then want() and plan(); in the parallel phase the team
+/// runs each task once, in any order, on any thread. CTAs that were wanted at one serial point are available
+/// after the settle() of the next. Only the time of decoding depends on the number of threads and on timing.
 class CtaFeed {
  public:
   virtual ~CtaFeed() = default;
@@ -163,14 +162,14 @@ class CtaFeed {
 
   /// Any thread, after settle(): the decoded CTA `index`, once each. Valid until release().
   [[nodiscard]] virtual CtaTrace* take(std::uint64_t index) = 0;
-  /// Any thread: the SM is done with it. Its memory is used again after the next serial point.
+  /// Any thread: the SM no longer needs the CTA. Its memory is used again after the next serial point.
   virtual void release(CtaTrace* cta) noexcept = 0;
 
   /// Serial. CTAs before `begin` are wanted; those of [begin, end) were not and will not be taken, and need
-  /// not be decoded. Reads them where the trace has no index of CTAs. Throws InputError.
+  /// not be decoded. Reads them if the trace has no index of CTAs. Throws InputError.
   virtual void skip(std::uint64_t begin, std::uint64_t end);
 
-  /// Serial. What was odd in the CTAs published so far.
+  /// Serial. What was unusual in the CTAs published so far.
   [[nodiscard]] virtual const TraceNotes& notes() const = 0;
 
   /// Serial, convenient for tools: decode everything wanted right here.
@@ -184,14 +183,14 @@ class CtaFeed {
 /// A host command of the trace, in list order.
 struct Command {
   enum class Kind : std::uint8_t {
-    kCopyToDevice,        // a copy of which the trace does not say how it stands to kernels around it
+    kCopyToDevice,        // a copy whose order with the kernels around it is not in the trace
     kCopyToHost,          // likewise
     kKernel,              // in the stream that its header names
     kWait,                // the host waits until all commands before are complete
     kManage,              // a managed allocation begins (cudaMallocManaged, __managed__)
-    kRelease,             // it ends (cudaFree): its pages are nowhere
+    kRelease,             // it ends (cudaFree): its pages are dropped
     kAdvise,              // cudaMemAdvise
-    kPrefetch,            // cudaMemPrefetchAsync of a trace that says nothing of its stream
+    kPrefetch,            // cudaMemPrefetchAsync whose stream is not in the trace
     kHostAccess,          // the host reads or writes managed memory
     kStreamCopyToDevice,  // in `stream`, as those below
     kStreamCopyToHost,
@@ -206,26 +205,26 @@ struct Command {
     kPlace,           // the memory at `address` is that of `device`, from here on
     kMulticast,       // `address` also stands for the memory of `device` at `source`, from here on
     // Networking (net_operation.hpp).
-    kNetMemory,  // memory of the device that its agent uses: commands to the NIC and their completions
-    kNetQueue,   // a queue of the device: its entries, and at `source` the word in which the agent says how
-                 // many entries it has dealt with, one write each
-    kNetOperation,  // `operation`, which may be seen from here on
-    kHostCall,      // host thread `thread` spends the time of `call`; what follows is called by it
+    kNetMemory,     // memory of the device that its agent uses: commands to the NIC and their completions
+    kNetQueue,      // a queue of the device: its entries, and at `source` the read index, to which the agent
+                    // writes the number of finished entries, once for each
+    kNetOperation,  // `operation`, which an agent may see from here on
+    kHostCall,      // host thread `thread` spends the time of `call`; it makes the calls that follow
     kHostTask,      // in `stream`: `task` of the device's process
   } kind = Kind::kKernel;
   static constexpr std::uint64_t kKinds = 26;
-  /// What takes a host thread time; how much is the machine's (launch.call_ns, launch.wait_ns).
+  /// What takes time of a host thread; how much is configured (launch.call_ns, launch.wait_ns).
   enum class Call : std::uint8_t {
-    kNothing,  // only says who calls
+    kNothing,  // only names the calling thread
     kLaunch,   // a call that launches a kernel or a graph, whose work follows
     kReturn,   // from the wait before it
   };
   static constexpr std::uint64_t kCalls = 3;
-  /// What a program that is executed again is told of an event's record (docs/mpi-programs.md).
+  /// Whether a program that is executed again gets the time of an event's record (docs/mpi-programs.md).
   enum class Timestamp : std::uint8_t {
     kNone,
-    kEvent,  // its time is that of one of the program's events
-    kClock,  // likewise that of a read of a process's clock
+    kEvent,  // yes, as the time of one of its events
+    kClock,  // yes, as that of a read of its clock
   };
   static constexpr std::uint64_t kTimestamps = 3;
   static constexpr std::uint32_t kMaxThreads = 1 << 16;
@@ -234,14 +233,14 @@ struct Command {
   std::uint64_t bytes = 0;      // of it
   std::uint32_t kernel = 0;     // kernels: index into TraceSet kernels
   std::uint8_t advice = 0;      // kAdvise: 1 to 6, the values of cudaMemoryAdvise
-  bool host = false;            // kAdvise, prefetches: the place that is named is the host; else `place`
+  bool host = false;            // kAdvise, prefetches: the place is the host; otherwise `place`
   bool write = false;           // kHostAccess, kDeviceAccess
   std::uint64_t stream = 0;     // stream copies, kEventRecord, kStreamWait, those from kDeviceAccess on,
                                 // kHostTask
   std::uint32_t event = 0;      // kStreamWait, kEventWait: which kEventRecord before, counted from 0
   Address source = 0;           // kPeerCopy, kMulticast, kNetQueue
-  std::uint16_t device = 0;     // who carries it out, and whose the stream is; below kMaxDevices
-  std::uint16_t place = 0;      // kAdvise, prefetches: the device that is named, where it is not the host
+  std::uint16_t device = 0;     // executes it, and has the stream; below kMaxDevices
+  std::uint16_t place = 0;      // kAdvise, prefetches: the device, if it is not the host
   NetOperation operation = {};  // kNetOperation
   HostTask task = {};           // kHostTask
   std::uint32_t thread = 0;     // kHostCall: 0 the program's first thread; below kMaxThreads
@@ -251,7 +250,7 @@ struct Command {
 };
 /// How many devices the commands need: at least 1.
 [[nodiscard]] std::uint16_t devices_of(const std::vector<Command>& commands);
-/// A trace of such needs no kernels.
+/// Whether any command is a task of a host: such a trace needs no kernels.
 [[nodiscard]] bool has_host_tasks(const std::vector<Command>& commands);
 [[nodiscard]] inline bool is_copy(Command::Kind kind) {
   using Kind = Command::Kind;

@@ -1,14 +1,13 @@
-// A CTA's global memory at another place of the address space.
+// Moves a CTA's global memory to another place of the address space.
 #pragma once
 
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::trace {
 
-/// Programs with an address space of their own share that of a system: each device has a region, and an
-/// address of its program is the one with the same low 44 bits there. (CUDA's allocations of a process lie
-/// within far less than 2^44 bytes.) Below the regions are the simulator's own addresses, above them none:
-/// 2^49 is the end.
+/// Programs with separate address spaces share that of a system: each device has a region, in which an
+/// address of its program keeps its low 44 bits. (CUDA's allocations of a process lie within far less than
+/// 2^44 bytes.) The simulator's own addresses are below the regions; no address is above them, from 2^49 on.
 inline constexpr Address kRegionBytes = Address{1} << 44;
 [[nodiscard]] constexpr Address device_region(std::uint16_t device) {
   return (Address{1} << 48) + device * kRegionBytes;

@@ -1,5 +1,5 @@
-// What the kernels of a device ask of the network through queues of entries in its memory, and what an agent
-// (the device's command processor, or a thread of the host) does for them. Protocol: docs/networking.md.
+// Requests of a device's kernels to the network, through queues of entries in its memory, which an agent (the
+// device's command processor, or a thread of the host) serves. Protocol: docs/networking.md.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 namespace lockstep::trace {
 
 /// Bytes of an entry of a queue, and of a command to a NIC. The first 4 bytes of an entry are its status
-/// word, which is not 0 from the kernel's last write of the entry until the agent has dealt with it.
+/// word, which is not 0 from the kernel's last write of the entry until the agent has finished it.
 inline constexpr std::uint64_t kNetEntryBytes = 64;
 
 /// A put of at most this many bytes counts as a signal (awaited_signals.hpp) for each 4-byte word that it
 /// writes on its target; of a longer one only `NetOperation::signal` does.
 inline constexpr std::uint64_t kMaxSignallingPut = 64;
 
-/// One entry of a queue, in the order in which the agent takes them from it: entry i of a queue of n stands
-/// at index i mod n.
+/// One entry of a queue, in the order in which the agent takes them: entry i is at index i mod n of a queue
+/// of n.
 struct NetOperation {
   enum class Kind : std::uint8_t {
     kPut,     // `bytes` from `local` to `remote` on the target, then one write of 8 bytes at `signal` there
@@ -27,12 +27,12 @@ struct NetOperation {
   };
   static constexpr std::uint64_t kKinds = 4;
   Kind kind = Kind::kPut;
-  bool blocking = false;     // its entry is dealt with when it is complete, else when it has been issued
-  bool inlined = false;      // kPut: the data stand in the entry
+  bool blocking = false;     // its entry is finished when it is complete, otherwise when it has been issued
+  bool inlined = false;      // kPut: the data are in the entry
   std::uint16_t target = 0;  // device
   std::uint32_t queue = 0;   // of the device: its kNetQueue commands, counted from 0
   std::uint32_t ready = 0;   // signals that the entry's status word must have had before the agent can see it
-  Address local = 0;         // kAtomic: 0: nothing comes back
+  Address local = 0;         // kAtomic: 0: no value is returned
   Address remote = 0;
   std::uint64_t bytes = 0;
   Address signal = 0;  // kPut: 0: none

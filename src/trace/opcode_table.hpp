@@ -19,7 +19,7 @@ struct TracedRegister {
 /// nullopt when `text` is not a register name.
 [[nodiscard]] std::optional<TracedRegister> parse_register(std::string_view text);
 
-/// What one trace line says apart from mask and addresses.
+/// The content of one trace line, apart from mask and addresses.
 struct InstructionText {
   std::uint32_t pc = 0;
   std::string_view opcode;  // with modifiers: "LDG.E.128.SYS"

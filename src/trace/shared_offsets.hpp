@@ -1,7 +1,7 @@
 // Lane offsets that a CTA's records have in common, kept once.
 //
-// A kernel repeats few patterns of offsets within its warps: SGEMM's shared-memory loads take 137 KB a CTA
-// when each record has its own, 30 KB when not.
+// A kernel repeats few patterns of offsets within its warps: SGEMM's shared-memory loads take 137 KB per CTA
+// if each record has its own offsets, and 30 KB if not.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class OffsetSharing {
  private:
   [[nodiscard]] std::uint64_t place_of(const std::uint64_t* offsets, unsigned count);
 
-  struct Pattern {  // one that was met before; a newer one with the same hash takes its place
+  struct Pattern {  // one that has occurred; a newer one with the same hash replaces it
     std::uint32_t place = 0, count = 0;
   };
   std::array<Pattern, 1024> known_{};

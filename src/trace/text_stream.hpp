@@ -32,8 +32,7 @@ class TextBuffer {
 
 /// Whole lines that belong to one CTA.
 struct TextPiece {
-  /// Where text of a binary file comes from: from this line of the piece on it stands compressed at the
-  /// offset.
+  /// The origin of text of a binary file: from this line of the piece on, it is compressed at the offset.
   struct Mark {
     std::uint64_t line, offset;
   };
@@ -41,7 +40,7 @@ struct TextPiece {
   std::uint64_t first_line = 1;      // in the file
   std::vector<std::uint64_t> lines;  // line number of each text line, where they are not consecutive
   std::vector<Mark> marks;           // of a binary file: they take the place of line numbers; from line 0 on
-  bool last = true;                  // the CTA ends here
+  bool last = true;                  // the CTA ends with it
   bool end_of_file = false;          // nothing but blank lines and comments was left
   [[nodiscard]] std::uint64_t line(std::uint64_t offset) const {
     return lines.empty() ? first_line + offset : lines[offset];
@@ -63,12 +62,12 @@ class TextStream {
   /// `file` names the text in errors.
   TextStream(std::unique_ptr<ByteSource> source, std::string file);
 
-  /// Next line without its end, false at the end of the file. The view is good until the next call and is
+  /// Next line without its end, false at the end of the file. The view is valid until the next call and is
   /// followed by a line end. Throws InputError on lines longer than kLongestLine.
   bool line(std::string_view& out);
-  /// Gives the last line back: the next line() or cut() sees it again.
+  /// Puts the last line back: the next line() or cut() returns it again.
   void unread();
-  /// Number of the line that line() gave last.
+  /// Number of the line that line() returned last.
   [[nodiscard]] std::uint64_t line_number() const { return line_number_; }
   [[nodiscard]] const std::string& file() const { return file_; }
   [[noreturn]] void fail(const std::string& message) const;

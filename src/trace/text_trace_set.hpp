@@ -34,7 +34,7 @@ class TextTraceSet final : public TraceSet {
 
   std::string name_;
   OpenOptions options_;
-  Address region_ = 0;  // 0: addresses stay
+  Address region_ = 0;  // 0: addresses are not moved
   std::string list_;
   std::vector<std::string> files_;
   std::vector<bool> tracez_;  // of each file: whether it is one

@@ -9,16 +9,16 @@
 
 namespace lockstep::trace {
 
-/// Whether the immediate is part of the instruction: another one makes another instruction.
+/// Whether the immediate is part of the instruction: with another one it is another instruction.
 [[nodiscard]] bool uses_immediate(OpClass c);
 
-/// Why statistics cannot be right when this instruction occurs; null: no reason.
+/// Why statistics cannot be right if this instruction occurs; null if there is no reason.
 [[nodiscard]] const char* remark_for(const StaticInst& inst);
 
 /// The opcode of a text as in TracedInstruction, with modifiers.
 [[nodiscard]] std::string_view opcode_of(std::string_view text);
 
-/// Parses `traced.text` and decodes it. Throws std::invalid_argument where it is malformed; the message says
+/// Parses `traced.text` and decodes it. Throws std::invalid_argument if it is malformed; the message says
 /// what was found and what was expected.
 [[nodiscard]] StaticInst decode_traced(const TracedInstruction& traced, std::uint32_t binary_version);
 

@@ -13,16 +13,16 @@
 namespace lockstep::trace {
 
 /// Whether `path` is one: by its ending, or because a NUL ends its header. False where it cannot be read.
-/// Throws InputError where the ending says that one has been compressed once more.
+/// Throws InputError if the ending says that the file was compressed once more.
 [[nodiscard]] bool is_tracez(const std::string& path);
 
-/// Its header; nothing of the index is read. Throws InputError, which names the offset in the file where it
-/// is not about the header's text.
+/// Its header; the index is not read. Throws InputError, which names the offset in the file unless the error
+/// is in the header's text.
 [[nodiscard]] KernelFile read_tracez_header(const std::string& path);
 
-/// Its CTAs in the order of the index. Reads the index through and throws InputError unless all of it is
-/// sound. Memory: the dictionary, and while reading one sub-chunk (at most 256 MiB of text) and a piece of
-/// text beside it, whatever the file says.
+/// Its CTAs in the order of the index. Reads the whole index and throws InputError if any of it is invalid.
+/// Memory: the dictionary and, while reading, one sub-chunk (at most 256 MiB of text) and a piece of text,
+/// whatever the file contains.
 [[nodiscard]] std::unique_ptr<CtaFeed> open_tracez(const std::string& path, const FeedOptions& options = {},
                                                    const std::vector<std::string>& remarks = {});
 

@@ -20,7 +20,7 @@ class TracezFile {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::string& header() const { return header_; }
-  /// Empty where the frames need none.
+  /// The dictionary; empty if the frames need none.
   [[nodiscard]] std::vector<char> dictionary() const;
   [[nodiscard]] std::uint64_t index_offset() const { return index_offset_; }
   [[nodiscard]] std::uint64_t index_end() const { return size_ - 8; }
@@ -41,8 +41,7 @@ class TracezFile {
   std::uint32_t dictionary_size_ = 0;
 };
 
-/// What the index says of a warp. How many instructions each sub-chunk has stands from `counts` on in the
-/// file.
+/// A warp in the index. The file has the number of instructions of each sub-chunk from `counts` on.
 struct TracezWarp {
   std::uint32_t instructions = 0, subchunks = 0;
   std::uint64_t data = 0;    // offset of the warp's header
@@ -54,12 +53,12 @@ struct TracezBlock {
   std::vector<TracezWarp> warps;
 };
 
-/// Goes through the index.
+/// Reads the index block by block.
 class TracezIndex {
  public:
   TracezIndex(const TracezFile& file, std::uint32_t warps_per_cta);
   [[nodiscard]] std::uint32_t blocks() const { return blocks_; }
-  /// The next block; false behind the last. Throws InputError unless its numbers agree with the file.
+  /// The next block; false after the last. Throws InputError unless its numbers agree with the file.
   bool next(TracezBlock& block);
 
  private:

@@ -6,8 +6,8 @@
 
 namespace lockstep::trace {
 
-/// Boost's decompressor takes a stream that is cut short as complete, so the frame structure is followed
-/// beside it. It looks at sizes only; broken content is the decompressor's to find.
+/// Boost's decompressor accepts a truncated stream as complete, so the frame structure is followed
+/// separately. This class looks at sizes only; the decompressor detects broken content.
 class ZstdFrames {
  public:
   void feed(const char* bytes, std::size_t size);
@@ -26,7 +26,7 @@ class ZstdFrames {
   }
 
   State state_ = State::kMagic;
-  unsigned need_ = 4, have_ = 0;  // bytes of the field being gathered
+  unsigned need_ = 4, have_ = 0;  // bytes of the current field
   std::uint32_t value_ = 0;       // little endian
   std::uint64_t skip_ = 0;        // bytes to pass over before the next field
   bool checksum_ = false;
