@@ -219,7 +219,7 @@ struct DramGroup {            // dram.*: timing in cycles of clock.dram_khz, the
 struct LaunchGroup {                  // launch.*
   std::uint32_t latency_ns = 1240;    // launch floor of a kernel
   std::uint32_t graph_node_ns = 715;  // launch floor of a graph's kernel
-  // What a host thread's calls take, where the trace says who calls: a launch, and the end of a wait.
+  // Time of a host thread's calls, if the trace has them: of a launch, and of the return from a wait.
   std::uint32_t call_ns = 1806, wait_ns = 2807;
   std::uint32_t dispatch_interval_milli =
       1042;  // core cycles between two CTA dispatches of the GPU, in 1/1000

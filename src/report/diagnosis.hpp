@@ -15,7 +15,7 @@ namespace lockstep::report {
 struct Finding {
   std::string key;     // for programs: "dram", "pipe.fp64", "shared_conflicts" ...
   std::string title;   // for people: "DRAM bandwidth"
-  std::string why;     // a sentence with the numbers it rests on
+  std::string why;     // a sentence with the numbers that show it
   std::string advice;  // a sentence
 };
 
@@ -24,7 +24,7 @@ struct Diagnosis {
   std::vector<Finding> also;  // the most important first
 };
 
-/// What managed memory did to the kernels of the run, all together: 0 without it.
+/// The effect of managed memory on all kernels of the run together; 0 without it.
 struct Paging {
   double faults = 0;
   double link_busy = 0;  // share of the kernels' cycles in which the link to the device carried data
@@ -35,13 +35,13 @@ struct Paging {
 
 /// How the run's time is divided. Shares of total_cycles, which they add up to.
 struct TimeShares {
-  double kernels = 0;  // some kernel runs
-  double copies = 0;   // no kernel, but some copy
+  double kernels = 0;  // at least one kernel runs
+  double copies = 0;   // no kernel, but at least one copy
   double rest = 0;     // neither: launch floors, the host, waiting
 };
 [[nodiscard]] TimeShares time_shares(const Run& run);
 
-/// Where the run's time goes, above its kernels: "kernels", "host_link" (copies) or "launch".
+/// What takes most of the run's time: "kernels", "host_link" (copies) or "launch".
 [[nodiscard]] Finding diagnose_run(const Run& run);
 
 }  // namespace lockstep::report

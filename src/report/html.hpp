@@ -8,7 +8,7 @@
 
 namespace lockstep::report {
 
-/// A cell of a table: text, and what it is sorted by where that is a number.
+/// A cell of a table: text, and the number by which it is sorted, if any.
 struct Cell {
   std::string html;
   std::optional<double> value;
@@ -27,7 +27,7 @@ struct Cell {
 
 struct Column {
   std::string title;
-  std::string hint;  // what it means; shown when the pointer rests on it
+  std::string hint;  // explanation, shown as a tooltip
   bool numeric = true;
 };
 /// `sortable`: a click on a heading sorts, where scripts run.
@@ -36,7 +36,7 @@ struct Column {
 
 [[nodiscard]] std::string heading(unsigned level, std::string_view text, std::string_view anchor = "");
 [[nodiscard]] std::string paragraph(std::string_view text, std::string_view css_class = "");
-/// A part that can be folded away.
+/// A part that can be collapsed.
 [[nodiscard]] std::string folded(std::string_view title, std::string_view html, bool open);
 
 /// The whole document: one file that needs no other.

@@ -12,7 +12,7 @@ namespace lockstep::report {
 [[nodiscard]] std::string page(const std::vector<Run>& runs);
 
 /// The bottlenecks for programs: {"runs": [{"folder", "bound", ..., "kernels": [{"id", "name", "bound",
-/// "title", "why", "also"}]}]}, a line a kernel.
+/// "title", "why", "also"}]}]}, one line per kernel.
 [[nodiscard]] std::string bottlenecks_json(const std::vector<Run>& runs);
 
 }  // namespace lockstep::report

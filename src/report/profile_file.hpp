@@ -21,7 +21,7 @@ struct Profile {
   std::vector<LaunchProfile> kernels;
 };
 
-/// `text`: the content of `file`, the name for messages. Throws InputError where it is no profile.json of
+/// `text`: the content of `file`, the name for messages. Throws InputError unless it is a profile.json of
 /// schema 1.
 [[nodiscard]] Profile parse_profile(const std::string& text, const std::string& file);
 

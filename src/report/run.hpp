@@ -68,8 +68,8 @@ struct Run {
   [[nodiscard]] const LaunchProfile* profile_of(const Kernel& kernel) const;
 };
 
-/// Throws UserError / InputError naming file and what was expected: a folder without stats.json and
-/// config.ini of one run, files of another program or of a lockstep too old.
+/// Throws UserError / InputError naming the file and what was expected: if the folder lacks stats.json or
+/// config.ini of one run, or has files of another program or of a version of lockstep that is too old.
 [[nodiscard]] Run load(const std::string& folder);
 
 }  // namespace lockstep::report

@@ -1,4 +1,4 @@
-// The parts of the page, each as HTML. A part for which the run has no data is "".
+// The parts of the page, each as HTML. A part without data in the run is empty.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace lockstep::report {
 
-/// A kernel of a run with what was worked out from it.
+/// A kernel of a run with what was derived from its statistics.
 struct Judged {
   const Kernel* kernel = nullptr;
   Usage usage;
@@ -19,9 +19,8 @@ struct Judged {
 };
 [[nodiscard]] std::vector<Judged> judge(const Run& run);
 
-/// The first screen: where the run's time goes and what bounds its kernels. Longer lists of launches have a
-/// row for each kernel with its longest launch.
-/// `prefix`: of the anchors of this run's kernels.
+/// The first screen: where the run's time goes and what bounds its kernels. If there are many launches, the
+/// list has one row per kernel, for its longest launch. `prefix`: of the anchors of this run's kernels.
 [[nodiscard]] std::string summary_section(const Run& run, const std::vector<Judged>& kernels,
                                           std::string_view prefix = "");
 
@@ -43,9 +42,9 @@ struct Judged {
 [[nodiscard]] std::string difference_section(const Run& a, const std::vector<Judged>& of_a, const Run& b,
                                              const std::vector<Judged>& of_b);
 
-/// Kernels worth a section of their own, the longest first; of a kernel's launches the longest.
+/// Kernels that get a section of their own, the longest first; each by its longest launch.
 [[nodiscard]] std::vector<const Judged*> longest(const std::vector<Judged>& kernels);
-/// "kernel-3": of a kernel's section.
+/// "kernel-3": the anchor of a kernel's section.
 [[nodiscard]] std::string anchor_of(const Kernel& kernel, std::string_view prefix = "");
 
 }  // namespace lockstep::report

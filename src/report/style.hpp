@@ -1,4 +1,4 @@
-// How the page looks, and the little that it does.
+// The page's style sheet and script.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace lockstep::report {
 
 [[nodiscard]] std::string_view page_style();
-/// Sorting of tables and, before printing, unfolding; the page is whole without.
+/// Sorts tables and expands all parts before printing; the page is complete without it.
 [[nodiscard]] std::string_view page_script();
 
 }  // namespace lockstep::report

@@ -1,4 +1,4 @@
-// How busy a kernel kept each part of the GPU, and what its warps waited for.
+// How busy a kernel kept each part of the GPU, and for what its warps waited.
 #pragma once
 
 #include <array>
@@ -32,24 +32,24 @@ struct Usage {
   double empty = 0;                             // sub-cores' cycles without a warp
   std::array<double, stats::kStalls> stalls{};  // of the sub-cores' cycles with a warp; kEmpty: 0
   double lanes = 0;                             // active lanes of an issued instruction, 1 to 32
-  double wavefronts = 0;                        // a shared-memory instruction; 0: none
+  double wavefronts = 0;                        // per shared-memory instruction; 0: none
   double shared_share = 0;                      // of the L1's bank cycles, those of shared memory
-  double constant = 0;                          // cycles of the SMs in which the constant cache is taken
-  double constant_passes = 0;                   // a constant load; 0: none
+  double constant = 0;                          // cycles of the SMs in which the constant cache is busy
+  double constant_passes = 0;                   // per constant load; 0: none
   double atomic_share = 0;                      // of sectors sent to the L2, those of atomics and reductions
   double warps = 0;                             // resident warps of a sub-core that has any
   double cycles = 0, launch_cycles = 0;
 
   [[nodiscard]] double stall(stats::Stall reason) const { return stalls[static_cast<unsigned>(reason)]; }
   [[nodiscard]] double pipe(stats::Pipe unit) const { return pipes[static_cast<unsigned>(unit)]; }
-  /// The reason, other than that an instruction was issued, with the most cycles.
+  /// The stall reason with the most cycles.
   [[nodiscard]] stats::Stall top_stall() const;
   /// The busiest execution unit; kMio, the path to memory, does not count as one.
   [[nodiscard]] stats::Pipe top_pipe() const;
 };
 [[nodiscard]] Usage usage_of(const Values& kernel, const config::GpuConfig& machine);
 
-/// "FP64 unit", in a sentence.
+/// The name in a sentence: "FP64 unit".
 [[nodiscard]] std::string_view pipe_title(stats::Pipe unit);
 /// As the last part of the counter's name: "fp64".
 [[nodiscard]] std::string_view pipe_name(stats::Pipe unit);

@@ -1,4 +1,4 @@
-// Which CTAs of a long kernel are timed, and what they say of the others.
+// Which CTAs of a long kernel are timed, and what follows for the others.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace lockstep::sampling {
 
-/// What intervals allow for beside scatter, as a share of a kernel of which CTAs were left out: what warming
-/// up does not bring back, and what it disturbs. Source: measured, docs/studies/sampling.md, "Limits".
+/// Allowance for bias that is added to the half-width of an interval, as a share of a kernel with omitted
+/// CTAs: for state that warming up does not restore or that it disturbs. Source: measured,
+/// docs/studies/sampling.md, "Limits".
 inline constexpr double kCtaBias = 0.01;
 
 /// What is known of a kernel before it runs.
@@ -17,40 +18,40 @@ struct LongKernel {
   std::uint64_t ctas = 0;
   std::uint64_t wave = 0;    // as many CTAs as the GPU holds at a time
   double l2_sectors = 0;     // sectors of the GPU's L2
-  std::uint32_t launch = 0;  // gives it random choices of its own
+  std::uint32_t launch = 0;  // its random choices depend on it
 };
 
 /// CTAs are dispatched in order. The beginning is timed: two waves, which fill the GPU, and further ones
 /// until the L2 has missed one and a half times as many sectors as it can hold, but no more than a twelfth of
 /// the kernel. The rest, except for the last wave, is divided into parts of equal length, at least six; their
 /// number follows from the scatter of the parts so far and is determined anew after each part. In a part all
-/// CTAs are left out except for three consecutive waves, at a place given by the seed: one that warms up, and
-/// two that are measured together. The last wave is timed. The SMs are full throughout: a CTA that was left
-/// out has its successor dispatched in its place.
+/// CTAs are omitted except for three consecutive waves, at a position given by the seed: one that warms up,
+/// and two that are measured together. The last wave is timed. The SMs are full throughout: instead of an
+/// omitted CTA, the next CTA that is timed is dispatched.
 ///
-/// A part's measures are differences between two cuts. CTAs that were left out between two parts are taken to
-/// be like the mean of both, so that a steady drift cancels; those before the first and after the last are
-/// like these. Cycles of all of them: a ratio to warp instructions, whose number is known. The variance is
-/// that of independent parts about that ratio, from successive differences: what the rate drifts between two
-/// neighbours counts as scatter, what it drifts in the whole kernel does not (Wolter, "Introduction to
-/// Variance Estimation", 2nd edition, 2007, section 8.2, estimator v2; Cochran, "Sampling Techniques", 3rd
-/// edition, 1977, sections 5A.14 and 8.11).
+/// A part's measures are differences between two cuts. Omitted CTAs between two parts are assumed to be like
+/// the mean of both, so that a steady drift cancels; those before the first part and after the last are
+/// assumed to be like that part. Their cycles are estimated by the ratio to warp instructions, whose number
+/// is known. The variance is that of independent parts about that ratio, from successive differences: drift
+/// of the rate between two neighbours counts as scatter, drift over the whole kernel does not (Wolter,
+/// "Introduction to Variance Estimation", 2nd edition, 2007, section 8.2, estimator v2; Cochran, "Sampling
+/// Techniques", 3rd edition, 1977, sections 5A.14 and 8.11).
 class CtaSampler {
  public:
-  /// Fewer waves are timed wholly: of 64 about two in five are timed.
+  /// Kernels of fewer waves are timed completely; of 64 waves about two in five are timed.
   static constexpr std::uint64_t kMinWaves = 64;
 
-  /// `error`: half-width that is aimed at, as a share of the kernel's cycles.
+  /// `error`: target half-width, as a share of the kernel's cycles.
   CtaSampler(const LongKernel& kernel, double error, double confidence, std::uint64_t seed);
 
-  /// The number of dispatched CTAs at which there must be a cut and a call of at_mark(); kNever: no more.
+  /// The number of dispatched CTAs at which there must be a cut and a call of at_mark(), or kNever.
   [[nodiscard]] std::uint64_t mark() const { return mark_; }
-  /// At that cut: the kernel's cycles and counters so far, and CTAs dispatched by now. Returns how many are
-  /// to be left out now; mark() has changed.
+  /// At that cut: the kernel's cycles and counters, and the CTAs dispatched, so far. Returns how many CTAs
+  /// are to be omitted now; mark() has changed.
   [[nodiscard]] std::uint64_t at_mark(const Measures& so_far, std::uint64_t dispatched);
   [[nodiscard]] std::uint64_t wave() const { return kernel_.wave; }
-  /// Predicts all CTAs that were left out, which have `instructions` warp instructions; negative: estimated
-  /// from the parts' CTAs. Precondition: some were left out.
+  /// The prediction for all omitted CTAs, which have `instructions` warp instructions; if negative, that
+  /// number is estimated from the parts' CTAs. Precondition: some were omitted.
   [[nodiscard]] Prediction predict(std::size_t measure, double instructions) const;
   /// Degrees of freedom of the variance.
   [[nodiscard]] double freedom() const;
@@ -58,10 +59,10 @@ class CtaSampler {
  private:
   struct Part {
     double left_out = 0;  // CTAs between the part before and this one
-    Measures of_cta{};    // a CTA's share of what was measured
+    Measures of_cta{};    // the measured values per CTA
   };
   struct Ratio {
-    double sum = 0, instructions = 0;  // of all that was left out, as the parts' CTAs say
+    double sum = 0, instructions = 0;  // of all omitted CTAs, by the parts' CTAs
     double squares = 0;                // of the parts' weights
     double scatter = 0;                // variance of a part
   };
@@ -79,10 +80,10 @@ class CtaSampler {
   std::uint64_t mark_ = 0;
   std::uint64_t begin_ = 0;     // first CTA of the parts
   std::uint64_t part_end_ = 0;  // of the current one
-  double gap_ = 0;              // CTAs left out since the last measured part
+  double gap_ = 0;              // CTAs omitted since the last measured part
   Measures before_{};           // when measuring began
   std::uint64_t first_ = 0;     // CTAs dispatched then
-  Measures beginning_{};        // a CTA's share of it
+  Measures beginning_{};        // per CTA, in the beginning
   std::vector<Part> parts_;
 };
 

@@ -11,14 +11,14 @@ struct Estimate {
   double value = 0, half_width = 0;
 };
 
-/// What an interval allows for beside scatter, as a share of what is predicted: the state that is not warmed
-/// (TLBs, instruction caches, writes on their way). Source: measured, docs/studies/sampling.md; the largest
+/// Allowance for bias in an interval, as a share of the predicted part: for state that is not warmed (TLBs,
+/// instruction caches, writes on their way). Source: measured, docs/studies/sampling.md; the largest
 /// difference in programs whose launches hardly scatter, rounded up.
 inline constexpr double kBias = 0.005;
 
 /// Sum of parts, each with its variance and that variance's degrees of freedom. The interval's are those of
-/// Satterthwaite (Biometrics Bulletin 2, 1946): (sum V)^2 / sum(V^2 / f); to its half-width the parts'
-/// allowances for bias are added.
+/// Satterthwaite (Biometrics Bulletin 2, 1946): (sum V)^2 / sum(V^2 / f); the parts' allowances for bias are
+/// added to its half-width.
 class EstimatedSum {
  public:
   void add(const EstimatedSum& other);

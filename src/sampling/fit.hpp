@@ -1,4 +1,4 @@
-// What timed units say of those that were not timed: prediction by a linear model.
+// Predicts units that were not timed from those that were, by a linear model.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@
 
 namespace lockstep::sampling {
 
-/// What is measured of a unit: its cycles, then all its counters in their order.
+/// The measured values of a unit: its cycles, then all its counters in their order.
 inline constexpr std::size_t kMeasures = 1 + sizeof(stats::KernelCounters) / sizeof(std::uint64_t);
 using Measures = std::array<double, kMeasures>;
-/// Index of the warp instructions among the measures: known of units that were not timed, too.
+/// Index of the warp instructions among the measures; they are known for units that were not timed, too.
 [[nodiscard]] std::size_t instructions_measure();
 [[nodiscard]] Measures measures_of(Cycle cycles, const stats::KernelCounters& counters);
 
@@ -31,11 +31,11 @@ struct Prediction {
   double value = 0, variance = 0;
 };
 
-/// Units of size x (instructions) with measures y. Models, chosen by what was seen (the same for all
-/// measures):
+/// Units of size x (instructions) with measures y. The model depends on the units that
+/// were seen, and is the same for all measures:
 /// - kLinear, y = a + b x with residuals of one variance: at least four units whose sizes differ;
-/// - kMean, y = a likewise: sizes are equal, within a thousandth;
-/// - kRatio, y = b x with residuals whose variance is proportional to x: else, or where asked for.
+/// - kMean, y = a, likewise: at least four units whose sizes are equal, within a thousandth;
+/// - kRatio, y = b x with residuals whose variance is proportional to x: otherwise, or on request.
 /// The sum over unseen units is predicted by least squares. Its error's variance counts the scatter of the
 /// unseen units, which is what makes it vanish when all are seen (the finite population correction), and the
 /// error of a and b. Source: Valliant, Dorfman and Royall, "Finite Population Sampling and Inference: A
@@ -48,7 +48,7 @@ class Fit {
   [[nodiscard]] std::size_t count() const { return count_; }
   /// Precondition: count() > 0.
   [[nodiscard]] Model model() const;
-  /// Degrees of freedom of the residuals; 0: their variance is not known.
+  /// Degrees of freedom of the residuals; 0 if their variance is not known.
   [[nodiscard]] std::size_t freedom(Model model) const;
   [[nodiscard]] Prediction predict(Model model, std::size_t measure, const Unseen& unseen) const;
   /// Standard deviation of the residuals of the cycles for a unit of mean size. Precondition: freedom() > 0.

@@ -1,4 +1,4 @@
-// Launches that are alike: what the functional pass knows of them without timing.
+// Groups of similar launches, by what is known of them without timing.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Launch {
 };
 
 /// The group of each launch, numbered from 0 by its first launch. Launches of a group have the same kernel
-/// name, block and resources; their numbers of CTAs, then of warp instructions, then of address words an
+/// name, block and resources; their numbers of CTAs, then of warp instructions, then of address words per
 /// instruction (how much memory, how coalesced) differ by no more than a factor of two: of the launches
 /// sorted by such a number, a group begins where it exceeds twice that of the group's first. Names and
 /// geometry as in PKA (Avalos Baddouh et al., MICRO 2021), instruction counts as in Sieve (Naderan-Tahan et

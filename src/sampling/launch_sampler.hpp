@@ -1,4 +1,4 @@
-// Which launches of a program are timed, and what they say of all.
+// Which launches of a program are timed, and the estimates for all.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace lockstep::sampling {
 
-/// Two stages in each group. Pilot: its first launch, which counts for itself alone, as it finds caches cold,
-/// and the launches after it until two are measured. Then optimum allocation (allocation.hpp), with the
-/// measured scatter and a prior for groups of which little is known, says how many more are to be timed; the
-/// launches that are left are cut into that many intervals of equal length; in each, one launch is timed, at
-/// a place that the seed says. The allocation is renewed at the beginning of each interval, and when the
-/// interval's launch is measured: where more are wanted then, the next interval begins at once. Launches that
-/// are not timed are predicted by the fit of those of the second stage.
+/// Two stages in each group. Pilot: the group's first launch is timed, which represents only itself because
+/// it finds caches cold, and then launches until two are measured. Second stage: optimum allocation
+/// (allocation.hpp), with the measured scatter and a prior for groups of which little is known, determines
+/// how many more are to be timed; the remaining launches are divided into that many intervals of equal
+/// length, and in each one launch is timed, at a position given by the seed. The allocation is repeated at
+/// the beginning of each interval, and when the interval's launch has been measured: if more launches are
+/// wanted then, the next interval begins at once. Launches that are not timed are predicted by the fit of
+/// those of the second stage.
 class LaunchSampler {
  public:
   /// `launches`: all launches of the run, in program order.
@@ -26,13 +27,13 @@ class LaunchSampler {
 
   struct Choice {
     bool timed = true;
-    Cycle cycles = 0;  // predicted, where it is not
+    Cycle cycles = 0;  // predicted, if it is not timed
   };
-  /// Each launch once; those of a group in the order of the program, where streams do not change that.
+  /// Called once for each launch; for those of a group in program order, unless streams change it.
   [[nodiscard]] Choice choose(std::uint32_t launch);
-  /// What was predicted of a launch itself, because some of its CTAs were left out.
+  /// The error of a timed launch's own prediction, for omitted CTAs.
   struct Own {
-    Measures variance{}, bias{};  // bias: allowed for, in the measure's unit
+    Measures variance{}, bias{};  // bias: the allowance for it, in the measure's unit
     double freedom = 0;
   };
   /// To be called for each launch that was chosen, when it is complete.
@@ -43,7 +44,7 @@ class LaunchSampler {
   [[nodiscard]] std::uint32_t group(std::uint32_t launch) const { return group_of_[launch]; }
   /// Warp instructions.
   [[nodiscard]] double size(std::uint32_t launch) const { return sizes_[launch]; }
-  /// Share of the run's instructions that the launch has.
+  /// The launch's share of the run's instructions.
   [[nodiscard]] double share(std::uint32_t launch) const;
 
   struct GroupResult {
@@ -66,9 +67,9 @@ class LaunchSampler {
     double size = 0;                                              // of all launches
     Fit fit, random;  // of all measured launches but the first; of those of the second stage
     Unseen unseen;
-    EstimatedSums timed;  // what was measured, with what was predicted of it
+    EstimatedSums timed;  // measured launches, including what was predicted of them
   };
-  /// The second stage's alone as soon as it has a scatter of its own: the pilot's launches are early ones.
+  /// The fit of the second stage alone as soon as its scatter is known: the pilot has early launches only.
   [[nodiscard]] static const Fit& fit_of(const Group& group) {
     return group.random.count() >= kMinRandom ? group.random : group.fit;
   }

@@ -1,4 +1,4 @@
-// Random choices that depend on the seed and on what they are for, not on when they are made.
+// Random choices that depend on the seed and on their purpose, not on when they are made.
 #pragma once
 
 #include <cstdint>

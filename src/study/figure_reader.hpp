@@ -10,7 +10,7 @@ namespace lockstep::study {
 [[nodiscard]] Where read_where(const TableReader& reader, const std::string& key, const TomlValue& table,
                                const Study& study);
 
-/// Throws InputError where it refers to what is not there, or would show several runs at one place.
+/// Throws InputError if it refers to something that does not exist, or would show several runs at one place.
 [[nodiscard]] Figure read_figure(const TomlValue& table, const Study& study);
 
 }  // namespace lockstep::study

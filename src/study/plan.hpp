@@ -13,7 +13,7 @@ namespace lockstep::study {
 struct PlannedRun {
   std::size_t workload = 0;
   std::vector<std::size_t> points;  // one for each axis
-  Settings settings;                // of study, workload and points together
+  Settings settings;                // those of study, workload and points combined
 };
 
 /// Workload by workload, the last axis varying fastest.

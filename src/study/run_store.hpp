@@ -1,4 +1,4 @@
-// The results of a study on the disk: a folder for each run, named by what the run depends on.
+// The results of a study on disk: a folder for each run, named by a hash of what the run depends on.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 namespace lockstep::study {
 
 enum class State : std::uint8_t {
-  kMissing,   // never run, or interrupted: it is to be run
+  kMissing,   // never run, or interrupted: still to be run
   kRunning,   // by another process
-  kComplete,  // as far as its options let it come
+  kComplete,  // as far as its options allow
   kFailed,    // it was run and failed
 };
 [[nodiscard]] const char* name_of(State state);
@@ -23,12 +23,12 @@ struct Stored {
 /// Held while a run is executed, in any process; the system releases it when all its holders have ended.
 class RunLock {
  public:
-  /// nullopt: another process has it. Throws UserError.
+  /// nullopt if another process has it. Throws UserError.
   [[nodiscard]] static std::optional<RunLock> take(const std::string& folder);
   RunLock(RunLock&& other) noexcept;
   RunLock& operator=(RunLock&& other) noexcept;
   ~RunLock();
-  /// For a child to inherit.
+  /// For a child process to inherit.
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:
@@ -37,21 +37,21 @@ class RunLock {
 };
 
 /// FOLDER/runs/KEY: the result folder of a run, with `log` (what it printed), `identity.txt` (what the key
-/// stands for), where it failed `failure.json`, and where it was interrupted `checkpoints/`.
+/// stands for), if it failed `failure.json`, and if it was interrupted `checkpoints/`.
 class RunStore {
  public:
   explicit RunStore(std::string folder) : folder_(std::move(folder)) {}
 
   [[nodiscard]] std::string folder_of(const std::string& key) const { return folder_ + "/runs/" + key; }
-  /// Results that cannot be read count as missing: they are made again.
+  /// Results that cannot be read count as missing: the run is repeated.
   [[nodiscard]] Stored lookup(const std::string& key) const;
   /// Precondition: the caller holds the lock.
   [[nodiscard]] Stored lookup_unlocked(const std::string& key) const;
-  /// Before a run: its folder, without an earlier failure. Throws UserError.
+  /// Before a run: creates its folder and removes the record of an earlier failure. Throws UserError.
   void prepare(const std::string& key, const std::string& identity) const;
   /// Throws UserError.
   void fail(const std::string& key, const std::string& error) const;
-  /// Has an interrupted run left a state to resume from?
+  /// Whether an interrupted run has left a checkpoint to resume from.
   [[nodiscard]] bool has_checkpoint(const std::string& key) const;
   /// Deletes results, checkpoints and failure.
   void forget(const std::string& key) const;
@@ -60,7 +60,7 @@ class RunStore {
   std::string folder_;
 };
 
-/// Where the run of this result folder keeps its state.
+/// Where the run with this result folder keeps its checkpoints.
 [[nodiscard]] std::string checkpoints_of(const std::string& run_folder);
 
 /// 16 hexadecimal digits of the text's hash.

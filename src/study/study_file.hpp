@@ -11,13 +11,13 @@
 
 namespace lockstep::study {
 
-/// What a run is started with, apart from its workload. Of several that apply, the later one's values win.
+/// What a run is started with, apart from its workload. If several apply, later values override earlier ones.
 struct Settings {
-  std::string config;                                    // GPU or system, as -c; empty: not said here
+  std::string config;                                    // GPU or system, as -c; empty: not given here
   std::vector<std::pair<std::string, std::string>> set;  // parameters, as --set
   std::vector<std::pair<std::string, std::string>>
       options;  // of `lockstep run`, without "--"; "true": a flag
-  /// Takes over what `later` says.
+  /// Takes over the values of `later`.
   void merge(const Settings& later);
 };
 
@@ -48,7 +48,7 @@ struct Axis {
 using Where = std::vector<std::pair<std::string, std::string>>;
 
 /// A column `speedup`: the value of column `of` in the baseline run, divided by the run's own. The baseline
-/// has the labels of `against` and otherwise the run's.
+/// is the run with the labels of `against` and otherwise those of the run.
 struct Speedup {
   std::string of = "elapsed_ns";
   Where against;
@@ -78,12 +78,12 @@ struct Study {
   std::vector<Figure> figures;
 };
 
-/// The column of the tables and figures that names the workload; no axis is called so.
+/// The column of tables and figures that names the workload; no axis may have this name.
 inline constexpr std::string_view kWorkloadColumn = "workload";
 
 /// Throws UserError / InputError "FILE:LINE: ...": unknown keys, wrong types, empty lists, names that are
-/// used twice, and figures that refer to what is not there. What depends on a run's options (keys of
-/// configurations, traces) is checked by the caller that starts the runs.
+/// used twice, and figures that refer to something that does not exist. What depends on a run's options (keys
+/// of configurations, traces) is checked by the caller that starts the runs.
 [[nodiscard]] Study read_study(const std::string& file);
 [[nodiscard]] Study parse_study(std::string_view text, const std::string& file);
 

@@ -14,25 +14,25 @@
 
 namespace lockstep::study {
 
-using Cell = nlohmann::ordered_json;  // a number, a string, a boolean; null: not there
+using Cell = nlohmann::ordered_json;  // a number, a string, a boolean; null if there is no value
 
 struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;
   /// The column's index; columns.size() if there is none.
   [[nodiscard]] std::size_t column(std::string_view name) const;
-  /// Null where there is no such column.
+  /// Null if there is no such column.
   [[nodiscard]] const Cell& at(std::size_t row, std::string_view column_name) const;
 };
 
 /// Columns: the workload, the axes, `state`, `error`, `run` (the folder), and the statistics of the runs that
-/// are complete: the sums of `total` under their own names, what else stats.json says of the whole run with
-/// its path ("trace.name"), `run_ns` (total_cycles in time) and, where the study asks for it, `speedup`.
+/// are complete: the sums of `total` under their own names, other values of stats.json for the whole run by
+/// their path ("trace.name"), `run_ns` (total_cycles in time) and, where the study asks for it, `speedup`.
 /// `keys`: of each planned run. Throws UserError for results that cannot be read.
 [[nodiscard]] Table make_table(const Study& study, std::span<const PlannedRun> runs,
                                std::span<const std::string> keys, const RunStore& store);
 
-/// Throws UserError where the study names a column (`columns`, `speedup`, figures) that no complete run has.
+/// Throws UserError if the study names a column (`columns`, `speedup`, figures) that no complete run has.
 void check_columns(const Study& study, const Table& table);
 
 /// RFC 4180.
@@ -41,11 +41,11 @@ void check_columns(const Study& study, const Table& table);
 [[nodiscard]] std::string to_json_lines(const Table& table);
 /// {"schema":1,"title":...,"runs":[rows as to_json_lines()]}.
 [[nodiscard]] std::string to_json(const Study& study, const Table& table);
-/// {"schema":1,"runs":[{"task":1,"state":...,"key":...,"run":...}]}: how the runs stand; `names`: of the
+/// {"schema":1,"runs":[{"task":1,"state":...,"key":...,"run":...}]}: the states of the runs; `names`: of the
 /// jobs.
 [[nodiscard]] std::string jobs_json(std::span<const Job> jobs, std::span<const std::string> names,
                                     const RunStore& store);
-/// Readable: the workload where there are several, axes, state, the study's `columns` and errors.
+/// A table for people: the workload if there are several, axes, state, the study's `columns` and errors.
 [[nodiscard]] std::string to_text(const Study& study, const Table& table);
 
 }  // namespace lockstep::study

@@ -36,7 +36,7 @@ class TomlValue {
 [[nodiscard]] TomlValue parse_toml(std::string_view text, const std::string& file);
 
 /// One table while it is read. Every getter throws InputError naming file, line, key and what was expected
-/// where the key has another type. `done()` throws for keys that have not been read.
+/// if the key has another type. `done()` throws for keys that have not been read.
 class TableReader {
  public:
   /// `where`: "axis 'core'", for messages; empty: the file's top level.
@@ -48,7 +48,7 @@ class TableReader {
                                                     std::int64_t high);
   [[nodiscard]] std::optional<double> number(const std::string& key);
   [[nodiscard]] std::vector<std::string> texts(const std::string& key);
-  /// nullptr where the key is not there.
+  /// nullptr if the key is not present.
   [[nodiscard]] const TomlValue* value(const std::string& key);
   [[nodiscard]] const TomlValue* array(const std::string& key);
   [[nodiscard]] const TomlValue* table(const std::string& key);
