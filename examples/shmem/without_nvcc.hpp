@@ -20,6 +20,10 @@ struct dim3 {
   unsigned x = 1, y = 1, z = 1;
   dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}  // NOLINT: as CUDA's
 };
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 inline const uint3 threadIdx{}, blockIdx{};
 inline const uint3 blockDim{1, 1, 1}, gridDim{1, 1, 1};
 inline void __syncthreads() {}
@@ -54,7 +58,7 @@ inline int __float_as_int(float value) {
 using cudaError_t = int;
 using cudaStream_t = void*;
 inline constexpr cudaError_t cudaSuccess = 0;
-inline constexpr int cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2;
+inline constexpr int cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3;
 inline constexpr int cudaDevAttrMultiProcessorCount = 16;
 
 extern "C" {
