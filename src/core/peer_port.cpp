@@ -288,9 +288,10 @@ void PeerPort::send_reply(const Served& served, const icnt::Reply& reply) {
 
 /// Copies yield to what other devices want.
 bool PeerPort::may_read() const {
+  if (!copies_.has_line()) return false;
   std::size_t waiting = 0;
   for (const Lane& lane : lanes_) waiting += lane.to_serve.size();
-  return waiting < lanes_.size() && copies_.has_line();
+  return waiting < lanes_.size();
 }
 
 /// As many lines as the lanes take in a cycle.

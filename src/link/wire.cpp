@@ -52,21 +52,20 @@ unsigned Wire::pick_with_credits() {
 }
 
 void Wire::tick(Cycle now) {
-  const std::uint64_t first = cycle_to_byte_.ceil(now), end = cycle_to_byte_.ceil(now + 1);
   if (!bounded_) {
-    while (waiting_ > 0 && free_ < end) send(now, first, pick());
+    while (waiting_ > 0 && ready_ <= now) send(now, pick());
     return;
   }
   count_stalls(now);
   pushed_ = false;
   for (Credits& credits : credits_) credits.collect(now);
-  while (waiting_ > 0 && free_ < end) {
+  while (waiting_ > 0 && ready_ <= now) {
     const unsigned queue = pick_with_credits();
     if (queue == kNone) {
       for (std::size_t t = 0; t < kTraffics; ++t) stalled_[t] = held_[t] != kNone;
       return;
     }
-    send(now, first, queue);
+    send(now, queue);
   }
 }
 
@@ -78,9 +77,10 @@ void Wire::count_stalls(Cycle now) {
   stalled_from_ = now;
 }
 
-void Wire::send(Cycle now, std::uint64_t first, unsigned queue) {
+void Wire::send(Cycle now, unsigned queue) {
   const Message& message = queues_[queue].front();
-  free_ = std::max(free_, first) + message.bytes;
+  free_ = std::max(free_, cycle_to_byte_.ceil(now)) + message.bytes;
+  ready_ = byte_to_cycle_.floor(free_);
   const Cycle arrival = std::max(byte_to_cycle_.ceil(free_), now + 1) + latency_;
   credits_[traffic_of(message)].take(message.bytes, arrival + latency_);
   if (log_ && log_->on())
@@ -100,7 +100,7 @@ void Wire::send(Cycle now, std::uint64_t first, unsigned queue) {
 
 Cycle Wire::next_event(Cycle now) const {
   if (waiting_ == 0) return kNever;
-  if (pushed_ || (!stalled_[0] && !stalled_[1])) return std::max(now + 1, byte_to_cycle_.floor(free_));
+  if (pushed_ || (!stalled_[0] && !stalled_[1])) return std::max(now + 1, ready_);
   Cycle next = kNever;
   for (std::size_t t = 0; t < kTraffics; ++t)
     if (stalled_[t]) next = std::min(next, credits_[t].next_return());

@@ -73,8 +73,9 @@ class Wire {
   void persist(A& a) {
     a.members(*this, a.given(network_), a.given(log_), a.given(source_), a.given(destination_),
               a.given(cycle_to_byte_), a.given(byte_to_cycle_), a.given(to_receiver_), a.given(latency_),
-              queues_, waiting_, last_, free_, a.given(bounded_), credits_, held_, stalled_, stalled_from_,
-              pushed_, a.given(ordered_), writes_pushed_, writes_sent_, writes_before_, counters_);
+              queues_, waiting_, last_, free_, ready_, a.given(bounded_), credits_, held_, stalled_,
+              stalled_from_, pushed_, a.given(ordered_), writes_pushed_, writes_sent_, writes_before_,
+              counters_);
   }
 
  private:
@@ -93,7 +94,7 @@ class Wire {
            (icnt::is_store(message.access.kind) || message.access.kind == icnt::AccessKind::kReduction);
   }
   [[nodiscard]] unsigned pick_with_credits();
-  void send(Cycle now, std::uint64_t first, unsigned queue);
+  void send(Cycle now, unsigned queue);
   void count_stalls(Cycle now);
 
   Network* network_;
@@ -105,6 +106,7 @@ class Wire {
   std::size_t waiting_ = 0;
   unsigned last_ = 0;       // queue that was served last
   std::uint64_t free_ = 0;  // the next byte's number, if bytes had been sent from cycle 0 on
+  Cycle ready_ = 0;         // in which that byte begins: the next one in which tick() may send
   bool bounded_;            // some class has too few credits at times
   std::array<Credits, kTraffics> credits_;
   std::array<unsigned, kTraffics> held_{kNone, kNone};  // queue whose message is the next of its class
