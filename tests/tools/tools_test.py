@@ -28,6 +28,7 @@ import lockstep_stats  # noqa: E402
 import microbench  # noqa: E402
 import microbench_memory  # noqa: E402
 import microbench_sm  # noqa: E402
+import timeline_svg  # noqa: E402
 from results import accelwattch, split  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
@@ -239,6 +240,20 @@ class CommandLines(unittest.TestCase):
             self.check_refused(os.path.join(ROOT, "bench", "speed"), PROGRAM, "--forms", "tape")
             self.check_refused(os.path.join(ROOT, "bench", "speed"), PROGRAM, "--only", "nothing")
             self.check_refused(os.path.join(ROOT, "bench", "guard"), folder)
+
+
+class Timeline(unittest.TestCase):
+    def test_rows_of_several_processes(self):
+        name = lambda pid, text, **more: {"name": "process_name", "ph": "M", "pid": pid, "args": {"name": text}, **more}
+        span = lambda pid, tid, text, ts: {"name": text, "ph": "X", "pid": pid, "tid": tid, "ts": ts, "dur": 2, "args": {}}
+        events = [name(1, "gpu0: a100"), name(2, "nic0"), name(1, "kernels", tid=7), name(2, "commands 0", tid=7), name(2, "commands 1", tid=8),
+                  span(1, 7, "ping_pong", 0), span(2, 7, "put fetched", 3), span(2, 8, "late", 90)]
+        picture = timeline_svg.draw(events, 0, 10)
+        for text in ("gpu0: kernels", "nic0: commands 0", ">ping_pong<", ">put fetched<"):
+            self.assertIn(text, picture)
+        self.assertNotIn("commands 1", picture)  # which has nothing in the range
+        self.assertEqual(2, picture.count("<title>"))
+        self.assertIn(">fetched<", timeline_svg.draw(events, 0, 25))  # no room for both words
 
 
 class CudaApi(unittest.TestCase):
