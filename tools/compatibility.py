@@ -6,9 +6,9 @@
 PROGRAMS/SUITE/NAME holds a program of the tables (tools/compatibility/*.toml) as `program`, and beside it the files that it
 looks for in its working directory; where the table has `compare`, also another program, for the CPU, as `reference`. Inputs,
 output and results.json lie in DIR. A run with --only replaces the results of those programs; the page always shows all of
-results.json.
+results.json, so suites that were run with another DIR have a page of their own.
 
-Keys of a program in a table: name; config (default v100); gpus (if config is a system: how many of its GPUs); args; runs (several lists of args); environment
+Keys of a program in a table: name; config (default v100); gpus (if config is a system: how many of its GPUs); options (of lockstep exec); args; runs (several lists of args); environment
 (variables that are set for it); changed (what its source has
 in place of its own text: sizes for which there is no argument, and what CUDA no longer takes); inputs (what
 tools/compatibility/inputs.py makes in the working directory, ["KIND", "FILE", NUMBER...]); compare (how results are checked

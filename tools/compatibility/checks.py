@@ -3,6 +3,8 @@ arguments, and returns what is wrong, or nothing."""
 import math
 import re
 
+from . import graphs
+
 
 def _numbers(path):
     return [float(word) for word in path.read_text().split()]
@@ -121,21 +123,10 @@ def srad_v1(run, _output, args):
     return ""
 
 
-def _c_random(seed, count):
-    """rand() of the GNU C library."""
-    state = [seed]
-    for i in range(1, 31):
-        state.append(16807 * state[i - 1] % 0x7fffffff)
-    state += state[:3]
-    while len(state) < count + 344:
-        state.append((state[-31] + state[-3]) & 0xffffffff)
-    return [value >> 1 for value in state[344:344 + count]]
-
-
 def srad_v2(_run, output, args):
     """The printed image by the same iterations in double precision."""
     rows, columns, rate, iterations = args[0], args[1], args[6], args[7]
-    image = [math.exp(value / 0x7fffffff) for value in _c_random(7, rows * columns)]
+    image = [math.exp(value / 0x7fffffff) for value in graphs.c_random(7, rows * columns)]
     for _ in range(iterations):
         image = _srad_step(image, rows, columns, rate)
     found = [float(word) for word in output.partition("Printing Output:")[2].partition("Computation")[0].split()]
@@ -167,4 +158,6 @@ def mummergpu(run, output, args):
     return ""
 
 
-KINDS = {check.__name__: check for check in (gaussian, hotspot, kmeans, mummergpu, srad_v1, srad_v2)}
+KINDS = {check.__name__: check for check in (
+    gaussian, hotspot, kmeans, mummergpu, srad_v1, srad_v2, graphs.betweenness, graphs.colouring, graphs.independent_set,
+    graphs.page_rank, graphs.shortest_paths)}

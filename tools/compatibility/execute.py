@@ -92,7 +92,7 @@ def _checked_by(program):
 def program(program, built, folder, lockstep, limit):
     """Runs it, in `folder`, from where it was `built`."""
     outcome = Outcome("passes", checked=_checked_by(program))
-    machine = ["-c", program.config, *(["--gpus", str(program.gpus)] if program.gpus > 1 else [])]
+    machine = ["-c", program.config, *(["--gpus", str(program.gpus)] if program.gpus > 1 else []), *map(str, program.options)]
     for number, args in enumerate(program.runs or [program.args]):
         run = _prepare(program, built, folder)
         tail = ["--", str(built / "program"), *map(str, args)]

@@ -278,6 +278,29 @@ def roads(path, answer, nodes):
     _lines(path.with_name(answer), [nodes, *(f"{node} {costs[node]}" for node in range(nodes))])
 
 
+def arcs(path, nodes, degree):
+    """A graph in the format of the DIMACS challenges: a ring, and arcs at random, each pair of nodes once."""
+    values = _random(path, nodes, degree)
+    pairs = {(node, (node + 1) % nodes) for node in range(nodes)}
+    while len(pairs) < nodes * degree:
+        start, end = values.randrange(nodes), values.randrange(nodes)
+        if start != end and (end, start) not in pairs:
+            pairs.add((start, end))
+    _lines(path, [f"p p {nodes} {len(pairs)}",
+                  *(f"a {start + 1} {end + 1} {values.randrange(1, 100)}" for start, end in sorted(pairs))])
+
+
+def adjacency(path, nodes, degree):
+    """The graph that arcs() makes beside it as graph.gr, its edges in both directions, in the format of METIS."""
+    arcs(path.with_name("graph.gr"), nodes, degree)
+    near = [[] for _ in range(nodes)]
+    for line in path.with_name("graph.gr").read_text().splitlines()[1:]:
+        start, end = map(int, line.split()[1:3])
+        near[start - 1].append(end)
+        near[end - 1].append(start)
+    _lines(path, [f"{nodes} {sum(map(len, near)) // 2}", *(" ".join(map(str, ends)) for ends in near)])
+
+
 def table(path, rows, columns, separator):
     """Numbers; all after a row's first follow it, with noise."""
     values = _random(path, rows, columns)
@@ -302,4 +325,4 @@ def read_pairs(path, count, length):
 KINDS = {maker.__name__: maker for maker in (
     text, byte_values, pixels, graph, keys, temperatures, powers, mesh, image, bitmap, video, features, genome, reads,
     hurricanes, numbers, matrices, observations, signed_edges, places, clusters, float_image, ecl_graph, market, edges,
-    roads, table, read_pairs)}
+    roads, arcs, adjacency, table, read_pairs)}

@@ -1,4 +1,4 @@
-"""Results of all programs as a file, and as the page docs/compatibility.md."""
+"""Results of all programs as a file, and as a page: docs/compatibility.md, docs/compatibility-suites.md."""
 import dataclasses
 import fcntl
 import json
@@ -24,6 +24,7 @@ class Results:
         row["arguments"] = " ; ".join(" ".join(map(str, args)) for args in program.runs or [program.args])
         row["config"] = program.config if program.gpus == 1 else f"{program.config}, {program.gpus} GPUs"
         row["note"] = program.note
+        row["options"] = " ".join(map(str, program.options))
         row["changed"] = ", ".join(program.changed)
         with open(self.path.with_suffix(".lock"), "w", encoding="utf-8") as lock:  # others may run other programs
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -32,6 +33,10 @@ class Results:
             whole = self.path.with_suffix(".new")
             whole.write_text(json.dumps(self.rows, indent=1, sort_keys=True))
             whole.replace(self.path)  # who reads without the lock finds no half of a file
+
+    def has(self, suite):
+        """Whether a program of the suite was run."""
+        return suite.key in self.rows
 
     def outcomes(self, suite):
         """(name, row) of the suite's programs, in the order of its table."""
@@ -50,7 +55,8 @@ def _checked_by(row):
 
 def _remarks(row):
     changed = f"changed in the source: `{row['changed']}`" if row.get("changed") else ""
-    return "; ".join(filter(None, [row["reason"], row["note"], changed]))
+    options = f"with `{row['options']}`" if row.get("options") else ""
+    return "; ".join(filter(None, [row["reason"], row["note"], options, changed]))
 
 
 def _suite(results, suite):
@@ -65,13 +71,16 @@ def _suite(results, suite):
 
 
 def render(results, suites):
-    """The page, from all results that there are."""
+    """The page of those suites of which there are results."""
+    suites = [suite for suite in suites if results.has(suite)]
     lines = ["# Public programs under `lockstep exec`", "",
              "Public CUDA programs, built outside of this project with nvcc 13 (its defaults, and what their own makefiles "
              "add; older ones with `-include tools/compatibility/before_cuda_13.h`) and run with `lockstep exec "
              "--functional`. This page is what `tools/compatibility.py` wrote; its tables (`tools/compatibility/*.toml`) "
              "say what input each program gets and what its output must say. Seconds are of processor time, of the whole "
-             "program. Programs of MPI and CUDA are in [their own table](mpi-programs.md#public-programs).", ""]
+             "program. The suites are on two pages, each of one series of runs: [samples, Rodinia, HeCBench, CUTLASS and "
+             "others](compatibility.md), and [further suites of benchmarks](compatibility-suites.md). Programs of MPI and "
+             "CUDA are in [their own table](mpi-programs.md#public-programs).", ""]
     lines += _table(["result", "means"], MEANING)
     lines += [""] + _table(["suite", "programs", *(result for result, _ in MEANING)], [
         [suite.title, len(results.outcomes(suite)),

@@ -4,7 +4,9 @@ import pathlib
 import tomllib
 
 ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks", "hecbench",
-         "cutlass", "cuda_samples_multi_gpu", "hecbench_multi_gpu", "multi_gpu_programming_models", "nccl"]
+         "cutlass", "cuda_samples_multi_gpu", "hecbench_multi_gpu", "multi_gpu_programming_models", "nccl", "babelstream",
+         "mixbench", "xsbench", "rsbench", "minibude", "gpu_benches", "nvbandwidth", "shoc", "parboil", "pannotia", "altis",
+         "lonestar", "moderngpu", "llm_c"]
 
 
 @dataclasses.dataclass
@@ -25,6 +27,7 @@ class Program:
     gpus: int = 1  # of the system that config names
     args: list = dataclasses.field(default_factory=list)
     runs: list = None
+    options: list = dataclasses.field(default_factory=list)  # of lockstep exec
     environment: dict = dataclasses.field(default_factory=dict)
     inputs: list = dataclasses.field(default_factory=list)
     compare: dict = None
