@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Fig. 4a: what a work-group waits for a request without work, by the number of work-groups that ask, with one thread of the host."""
+"""Fig. 4a: what a work-group of a GPU of 64 compute units waits for a request without work, by the number of work-groups that ask, with
+one thread of the host."""
 import lab
 
+GPU = {"devices__gpu.sms": 64, "devices__gpu.gpcs": 16}  # four compute units share caches, as in compnet_8
 GROUPS = [1, 4, 16, 64, 256]
 DESIGNS = ("dgpu_host", "dgpu", "compnet", "apu")
 
@@ -14,7 +16,7 @@ def service(lab_, design, groups, threads=1, **changes):
 
 
 def main(lab_):
-    us = {d: [service(lab_, d, groups) for groups in GROUPS] for d in DESIGNS}
+    us = {d: [service(lab_, d, groups, **GPU) for groups in GROUPS] for d in DESIGNS}
     host, gpu = us["dgpu_host"], us["dgpu"]
     mean = lambda values: sum(values) / len(values)
     x, y = mean(GROUPS), mean(gpu)

@@ -7,7 +7,6 @@ import lab
 GROUPS = [1, 64, 128, 256, 640]  # 640: ten for each compute unit
 THREADS = [1, 2, 4, 8, 16]
 DESIGNS = ("dgpu_host", "dgpu")
-GPU = {"devices__gpu.sms": 64, "devices__gpu.gpcs": 16}  # four compute units share caches, as in compnet_8
 
 
 def verdicts(us):
@@ -24,7 +23,7 @@ def verdicts(us):
 
 
 def main(lab_):
-    us = {d: [[fig4a.service(lab_, d, groups, threads, **GPU) for threads in (THREADS if groups > 1 else THREADS[:1])] for groups in GROUPS] for d in DESIGNS}
+    us = {d: [[fig4a.service(lab_, d, groups, threads, **fig4a.GPU) for threads in (THREADS if groups > 1 else THREADS[:1])] for groups in GROUPS] for d in DESIGNS}
     rows = [[lab.NAMES[d], groups, *(f"{v:.2f}" for v in row)] for d in DESIGNS for groups, row in zip(GROUPS, us[d])]
     lab_.table("fig4b", verdicts(us["dgpu_host"]), ["design", "work-groups", *(f"{t} threads, us" for t in THREADS)],
                [row + [""] * (2 + len(THREADS) - len(row)) for row in rows])

@@ -50,15 +50,16 @@ class Lab:
             raise command_line.Failure(f"{name} has no {', '.join(left)}")
         return "\n".join(out) + "\n"
 
-    def run(self, design, example, arguments, pes=2, base=None, **changes):
-        """An example on `pes` nodes. changes: section__key to value; base: another system than the design's of compnet_8."""
+    def run(self, design, example, arguments, pes=2, base=None, kernels=None, **changes):
+        """An example on `pes` nodes. changes: section__key to value; base: another system than the design's of compnet_8; kernels: those that
+        are timed, if not all, while the others are only executed."""
         base = base or ("compnet_apu_8" if design in APART else "compnet_8")
         text = self.system(base, design, {k.replace("__", "."): v for k, v in changes.items()})
         binary = os.path.join(self.binaries, example)
-        key = json.dumps([text, digest(binary), [str(a) for a in arguments], pes, digest(self.program)])
+        key = json.dumps([text, digest(binary), [str(a) for a in arguments], pes, digest(self.program), kernels])
         kept = os.path.join(self.work, hashlib.sha256(key.encode()).hexdigest()[:24] + ".json")
         if not os.path.exists(kept):
-            self.simulate(text, [binary, *map(str, arguments)], pes, kept)
+            self.simulate(text, [binary, *map(str, arguments)], pes, kernels, kept)
         with open(kept) as f:
             stats = json.load(f)
         last = {kernel["device"]: kernel["cycles"] for kernel in stats["kernels"]}
@@ -66,13 +67,14 @@ class Lab:
         us = 1e3 / stats["core_khz"]
         return Result(max(last.values(), default=0) * us, stats["total_cycles"] * us, threads, sum(t["energy_pj"] for t in threads) / 1e12, stats)
 
-    def simulate(self, system, command, pes, kept):
+    def simulate(self, system, command, pes, kernels, kept):
         with tempfile.TemporaryDirectory() as folder:
             ini = os.path.join(folder, "system.ini")
             with open(ini, "w") as f:
                 f.write(system)
             print("run:", *command[1:], file=sys.stderr)
-            command_line.output_of([self.program, "exec", "-q", "-c", ini, "--gpus", str(pes), "-o", folder, "--", *command])
+            some = ["--kernels", kernels] if kernels else []
+            command_line.output_of([self.program, "exec", "-q", "-c", ini, "--gpus", str(pes), *some, "-o", folder, "--", *command])
             os.replace(os.path.join(folder, "stats.json"), kept)
 
     def each(self, design, example, arguments, few, many, **options):
