@@ -44,7 +44,7 @@ bool BulkCopies::add(const MioOperation& op) {
   trace::expand_addresses(op.form, op.mask, op.words, words.data());
   const std::uint32_t number = free_place();
   Copy& copy = copies_[number];
-  copy = {op.handle, 0, op.kernel, op.bulk, true, 0, {}};
+  copy = {op.handle, 0, op.kernel, op.bulk, true, op.l2, 0, {}};
   trace::each_bulk_run(words.data(), bit_count(op.mask),
                        [&](const trace::BulkRun& run) { copy.run[copy.runs++] = run; });
   if (copy.runs == 0) {
@@ -76,6 +76,7 @@ BulkCopies::Line BulkCopies::next(std::vector<stats::SmCounters>& counters) {
   request.tag = kTag | number;
   request.kind = access_of(copy.kind);
   request.kernel = copy.kernel;
+  copy.l2.complete(request);
   const unsigned sectors = bit_count(request.sectors);
   copy.sectors += sectors;
   stats::SmCounters& c = counters[copy.kernel];
@@ -90,6 +91,7 @@ BulkCopies::Line BulkCopies::next(std::vector<stats::SmCounters>& counters) {
   }
   Done done = state(number);
   done.sent = !copy.sending;
+  done.l2 = copies_[number].l2;
   return {request, done};
 }
 

@@ -26,6 +26,7 @@ class BulkCopies {
     bool complete = false;  // and none of them is on its way any more
     bool load = true;
     std::uint32_t handle = 0;
+    L2Hint l2{};
   };
 
   [[nodiscard]] bool full() const { return queued_ == kQueued; }
@@ -56,8 +57,13 @@ class BulkCopies {
     std::uint8_t kernel = 0;
     trace::BulkCopy kind = trace::BulkCopy::kNone;  // kNone: the place is free
     bool sending = false;
+    L2Hint l2;
     unsigned runs = 0;
     std::array<trace::BulkRun, trace::kBulkRunsPerRecord> run{};
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, handle, sectors, kernel, kind, sending, l2, runs, run);
+    }
   };
   /// Which bytes the first copy of the queue asks for next.
   struct Position {

@@ -36,15 +36,17 @@ void BypassPath::send_line(Cycle now) {
   if (profile_) profile_->add_line(line.done.handle, line.request.kernel, 0, bit_count(line.request.sectors));
   const bool write = line.request.kind != icnt::AccessKind::kLoad;
   if (translator_ && !translator_->translate(now, line.request.line, write)) {
-    park(now, line.request);
+    park(now, line);
   } else {
     port_->send(now, line.request);
   }
   finish(now, line.done);
 }
 
-void BypassPath::park(Cycle now, const icnt::Request& request) {
+void BypassPath::park(Cycle now, const BulkCopies::Line& sent) {
+  const icnt::Request& request = sent.request;
   ParkedLine line;
+  line.operation.l2 = sent.done.l2;
   line.operation.kind = LineKind::kBulk;
   line.operation.kernel = request.kernel;
   line.operation.handle = request.tag;
@@ -66,6 +68,7 @@ bool BypassPath::send_parked(Cycle now, const ParkedLine& line) {
   request.tag = line.operation.handle;
   request.kind = line.bulk;
   request.kernel = line.operation.kernel;
+  line.operation.l2.complete(request);
   port_->send(now, request);
   return true;
 }

@@ -68,7 +68,7 @@ class BypassPath {
     return copies_.has_lines() && !port_->full() && !(translator_ && translator_->blocks());
   }
   void send_line(Cycle now);
-  void park(Cycle now, const icnt::Request& request);
+  void park(Cycle now, const BulkCopies::Line& sent);
   void finish(Cycle now, const BulkCopies::Done& done);
 
   Cycle hit_rest_;

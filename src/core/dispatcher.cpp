@@ -177,6 +177,7 @@ void Dispatcher::launch(Cycle now, const Launch& launch) {
   entry.registers_per_warp = plan.occupancy.registers_per_warp;
   entry.shared_bytes = plan.occupancy.shared_bytes;
   entry.code_base = plan.code_base;
+  entry.l2 = plan.l2;
   if (plan.log_clocks) {
     auto& log = clocks_[launch.kernel];
     log = std::make_unique<ClockLog>(plan.ctas, plan.occupancy.warps_per_cta);

@@ -24,6 +24,7 @@ namespace lockstep::core {
 struct LaunchPlan {
   const trace::KernelHeader* header = nullptr;
   config::Occupancy occupancy;
+  L2Shares l2{};
   Address code_base = 0;
   std::uint64_t ctas = 0;
   bool log_clocks = false;  // its reads of the clock will be asked for
@@ -143,6 +144,7 @@ class Dispatcher {
         entry.code_base);
       if (slots_[i].state == SlotState::kFree || slots_[i].kernel >= plans_.size()) continue;
       entry.header = plans_[slots_[i].kernel].header;
+      entry.l2 = plans_[slots_[i].kernel].l2;
     }
   }
   /// Tests only: learns of the end of a copy late, as over a channel without latency.

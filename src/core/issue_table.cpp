@@ -110,7 +110,7 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   out.fence = inst.fence;
   out.may_branch = inst.may_branch;
   out.bypass_l1 = inst.bypass_l1;
-  out.evict_first = inst.evict_first;
+  out.l2_policy = inst.l2_policy;
   out.known = inst.known;
   out.immediate = inst.immediate;
   out.bulk = inst.bulk;

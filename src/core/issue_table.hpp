@@ -49,7 +49,8 @@ struct alignas(64) IssueInst {  // a line of the host's cache
   std::uint8_t barrier_id = 0;
   std::uint8_t bytes = 16;
   std::uint8_t access_bytes = 0;
-  bool may_branch = false, bypass_l1 = false, evict_first = false, known = true;
+  bool may_branch = false, bypass_l1 = false, known = true;
+  trace::L2Policy l2_policy = trace::kNoL2Policy;
   bool long_result = false;       // dependents wait on memory, not on the MIO
   bool closes_group = false;      // LDGDEPBAR, UTMACMDFLUSH
   bool matrix = false;            // LDSM, STSM: one address per matrix row

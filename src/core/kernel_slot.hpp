@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/l2_hint.hpp"
 #include "trace/kernel_trace.hpp"
 #include "util/types.hpp"
 
@@ -22,6 +23,7 @@ struct KernelSlot {
   std::uint32_t registers_per_warp = 0;  // allocated, rounded up to the granularity
   std::uint32_t shared_bytes = 0;        // allocated per CTA, rounded up
   class ClockLog* clocks = nullptr;      // where its reads of the clock are noted; null: nowhere
+  L2Shares l2;                           // what of the L2 its persisting accesses may take
   Address code_base = 0;                 // synthetic address of the kernel's first instruction
 };
 

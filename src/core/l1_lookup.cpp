@@ -126,7 +126,7 @@ icnt::Request L1Lookup::request_of(const LsuAccess& access, Address line, Sector
   request.kind = kind;
   request.sectors = sectors;
   request.kernel = access.kernel;
-  request.evict_first = access.evict_first;
+  access.l2.complete(request);
   request.local = access.local;
   request.signals = access.signals;
   return request;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/coalescer.hpp"
+#include "core/l2_hint.hpp"
 #include "core/lsu_pending.hpp"
 #include "icnt/messages.hpp"
 #include "uvm/directory_messages.hpp"
@@ -23,12 +24,18 @@ enum class LineKind : std::uint8_t { kCachedLoad, kDirectLoad, kStore, kAtomic, 
 /// What an operation's lines have in common.
 struct LsuAccess {
   LineKind kind = LineKind::kCachedLoad;
-  bool evict_first = false, local = false, signals = false;
+  bool local = false, signals = false;
   std::uint8_t kernel = 0;
   std::uint16_t entry = LsuPending::kNone;  // its pending-table entry, once it has one
   std::uint16_t extra = 0;                  // added to the latency: texture
   std::uint16_t transfer = 0;               // added when sectors miss: passes that wait for one line
   std::uint32_t handle = 0;
+  L2Hint l2;
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, kind, local, signals, kernel, entry, extra, transfer, handle, l2);
+  }
 };
 
 /// What a line lacks that cannot go on.
@@ -43,6 +50,11 @@ struct ParkedLine {
   bool write = false;
   bool answered = true;                   // data come back: not a store or a reduction
   std::uint16_t place = uvm::kHostPlace;  // of a page that is not here: the device that has it, or the host
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, operation, access, bytes, bulk, write, answered, place);
+  }
 };
 
 }  // namespace lockstep::core

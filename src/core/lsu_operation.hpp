@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/l2_hint.hpp"
 #include "trace/kernel_trace.hpp"
 #include "util/types.hpp"
 
@@ -18,7 +19,8 @@ struct MioOperation {
   trace::MemSpace space =
       trace::MemSpace::kNone;  // never kGeneric: the SM resolves that from the first address
   std::uint8_t access_bytes = 0;
-  bool bypass_l1 = false, evict_first = false;
+  bool bypass_l1 = false;
+  L2Hint l2;
   bool matrix = false;  // LDSM, STSM: lanes 8m to 8m+7 give the 16-byte rows of matrix m of access_bytes / 4
   trace::SignalOp signal = trace::SignalOp::kNone;
   trace::BulkCopy bulk = trace::BulkCopy::kNone;  // of a kBulkCopy whose words say what it moves

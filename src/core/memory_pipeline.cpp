@@ -260,7 +260,7 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   LsuAccess access;
   access.kind = kind;
   access.kernel = op.kernel;
-  access.evict_first = op.evict_first;
+  access.l2 = op.l2;
   access.local = local;
   access.signals = op.signal == trace::SignalOp::kSignals;
   access.handle = op.handle;

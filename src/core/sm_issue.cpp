@@ -202,7 +202,10 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   op.access_bytes = inst.access_bytes;
   op.matrix = inst.matrix;
   op.bypass_l1 = inst.bypass_l1;
-  op.evict_first = inst.evict_first;
+  if (inst.l2_policy != trace::kNoL2Policy || kernels[warp.kernel].l2.any) [[unlikely]]
+    op.l2 = {&kernels[warp.kernel], inst.l2_policy};
+  else
+    op.l2 = {};
   op.bulk = addressed ? inst.bulk : trace::BulkCopy::kNone;
   op.signal = inst.signal;
   op.local_base = header.local_base;

@@ -120,6 +120,10 @@ class Translator {
     uvm::Place place;
     uvm::Granule granule = uvm::Granule::kPage;
     icnt::TranslationReply shootdown;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, kind, line, managed, place, granule, shootdown);
+    }
   };
   struct AskedBlock {
     Cycle ready = 0;

@@ -36,6 +36,7 @@ class Decoder : private OperandDecoder {
   void decode_stack(const Inst& inst, Operation& op);
   [[nodiscard]] std::uint32_t completion_mbarrier(const Inst& inst);
   void decode_convert_address(const Inst& inst, Operation& op);
+  void decode_policy(const Inst& inst, Operation& op);
 
   // decode_control.cpp
   bool decode_control_group(const Inst& inst, Operation& op);

@@ -1,8 +1,11 @@
 // Loads, stores, atomics and conversions of addresses.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 
+#include "exec/created_policy.hpp"
 #include "exec/decode.hpp"
 
 namespace lockstep::exec {
@@ -24,6 +27,17 @@ void add_immediate(const LaneArgs& args, std::uint64_t immediate) {
 
 void write_immediate(const LaneArgs& args, std::uint64_t immediate) {
   for_lanes(args, [&](int l) { args.dst[0]->lane[l] = immediate; });
+}
+
+/// createpolicy.fractional: `immediate` is the descriptor for all of the lines.
+void with_fraction(const LaneArgs& args, std::uint64_t immediate) {
+  constexpr unsigned kFractionShift = 52;
+  for_lanes(args, [&](int l) {
+    const float fraction = std::bit_cast<float>(static_cast<std::uint32_t>(args.src[0]->lane[l]));
+    const float rest = std::floor((1 - std::clamp(fraction, 0.0f, 1.0f)) * trace::kL2Sixteenths);
+    const auto less = std::min(static_cast<std::uint64_t>(rest), std::uint64_t{trace::kL2Sixteenths - 1});
+    args.dst[0]->lane[l] = immediate - (less << kFractionShift);
+  });
 }
 
 /// isspacep: `immediate` is the ptx::Space asked for.
@@ -104,8 +118,9 @@ bool Decoder::decode_memory_group(const Inst& inst, Operation& op) {
     case Opcode::kIsspacep:
     case Opcode::kMapa:
     case Opcode::kGetctarank:
-    case Opcode::kCreatepolicy:
       return decode_convert_address(inst, op), true;
+    case Opcode::kCreatepolicy:
+      return decode_policy(inst, op), true;
     case Opcode::kPrefetch:
     case Opcode::kPrefetchu:
     case Opcode::kApplypriority:
@@ -266,7 +281,7 @@ void Decoder::decode_stack(const Inst& inst, Operation& op) {
 void Decoder::decode_convert_address(const Inst& inst, Operation& op) {
   if (inst.operands[0].kind == OperandKind::kSink) return void(op.handler = Handler::kNothing);
   std::vector<OperandRef> sources;
-  for (std::size_t i = 1; i < inst.operands.size() && inst.op() != Opcode::kCreatepolicy; ++i)
+  for (std::size_t i = 1; i < inst.operands.size(); ++i)
     sources.push_back(operand_of(inst.operands[i], ptx::Type::kU64, op));
   const ptx::Space space = inst.form.space();
   op.handler = Handler::kLane;
@@ -283,7 +298,7 @@ void Decoder::decode_convert_address(const Inst& inst, Operation& op) {
       op.fn = map_rank;
       op.immediate = space == ptx::Space::kGeneric ? kSharedWindow : 0;
       break;
-    case Opcode::kGetctarank: {
+    default: {  // getctarank
       Op rank;
       rank.kind = OperandKind::kSpecial;
       rank.special = ptx::Special::kClusterCtarank;
@@ -292,8 +307,25 @@ void Decoder::decode_convert_address(const Inst& inst, Operation& op) {
       op.immediate = space == ptx::Space::kGeneric ? kSharedWindow : 0;
       break;
     }
-    default:  // createpolicy: hints have no effect on values
-      op.fn = write_immediate;
+  }
+  set_operands(op, {operand_of(inst.operands[0], ptx::Type::kU64, op)}, sources);
+}
+
+/// The value is a descriptor in libcu++'s layout (trace/l2_policy.hpp). One of .range asks for nothing.
+void Decoder::decode_policy(const Inst& inst, Operation& op) {
+  if (inst.operands[0].kind == OperandKind::kSink) return void(op.handler = Handler::kNothing);
+  op.handler = Handler::kLane;
+  op.fn = write_immediate;
+  std::vector<OperandRef> sources;
+  if (inst.has(Mod::kCvt)) {
+    op.fn = add_immediate;
+    sources.push_back(operand_of(inst.operands[1], ptx::Type::kU64, op));
+  } else if (inst.has(Mod::kFractional)) {
+    op.immediate = trace::l2_descriptor(fractional_policy(inst.form, 1));
+    if (inst.operands.size() > 1) {
+      op.fn = with_fraction;
+      sources.push_back(operand_of(inst.operands[1], ptx::Type::kF32, op));
+    }
   }
   set_operands(op, {operand_of(inst.operands[0], ptx::Type::kU64, op)}, sources);
 }

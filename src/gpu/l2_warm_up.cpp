@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/known_blocks.hpp"
+#include "core/l2_hint.hpp"
 #include "trace/bulk_runs.hpp"
 #include "trace/moved_addresses.hpp"
 
@@ -20,13 +21,16 @@ bool writes(OpClass c) { return c == OpClass::kStore || c == OpClass::kAtomic ||
 /// Joins accesses to a line that follow one another.
 class Toucher {
  public:
-  Toucher(Device& device, std::uint32_t half, bool translations)
-      : device_(device), translations_(translations) {
+  Toucher(Device& device, const trace::L2Launch& launch, std::uint32_t half, bool translations)
+      : device_(device),
+        launch_(&launch),
+        shares_(core::L2Shares::of(launch, device.config().l2)),
+        translations_(translations) {
     touch_.half = half;
   }
-  void begin(bool store, bool evict_first) {
+  void begin(bool store, trace::L2Policy policy) {
     touch_.store = store;
-    touch_.evict_first = evict_first;
+    policy_ = policy;
   }
   void access(Address first, std::uint64_t bytes) {
     for (Address a = first / kSectorBytes * kSectorBytes; a < first + bytes; a += kSectorBytes) {
@@ -37,6 +41,7 @@ class Toucher {
   }
   void flush() {
     if (touch_.sectors != 0) {
+      touch_.placing = core::placing_of(*launch_, shares_, policy_, touch_.line);
       device_.touch_l2(touch_);
       if (translations_) learn(core::KnownBlocks::block_of(touch_.line));
     }
@@ -51,6 +56,9 @@ class Toucher {
   }
 
   Device& device_;
+  const trace::L2Launch* launch_;
+  core::L2Shares shares_;
+  trace::L2Policy policy_ = trace::kNoL2Policy;
   bool translations_;
   mem::Touch touch_;
   std::array<std::uint64_t, 32> learnt_{};  // blocks that all SMs have learnt; block 0 is never memory's
@@ -63,14 +71,14 @@ void access(Toucher& toucher, const trace::StaticInst& inst, const trace::Kernel
   Address lanes[kWarpSize] = {};
   trace::expand_addresses(record.form(), record.mask, words, lanes);
   if (inst.bulk != trace::BulkCopy::kNone) {
-    toucher.begin(inst.bulk != trace::BulkCopy::kLoad, inst.evict_first);
+    toucher.begin(inst.bulk != trace::BulkCopy::kLoad, inst.l2_policy);
     trace::each_bulk_run(lanes, static_cast<unsigned>(std::popcount(record.mask)),
                          [&](const trace::BulkRun& run) {
                            for (std::uint32_t row = 0; row < run.rows; ++row)
                              toucher.access(run.first + static_cast<Address>(run.stride) * row, run.bytes);
                          });
   } else if (trace::is_global(inst, lanes[std::countr_zero(record.mask)], kernel)) {
-    toucher.begin(writes(inst.op_class), inst.evict_first);
+    toucher.begin(writes(inst.op_class), inst.l2_policy);
     for (LaneMask rest = record.mask; rest != 0; rest &= rest - 1)
       toucher.access(lanes[std::countr_zero(rest)], std::max<std::uint64_t>(inst.access_bytes, 1));
   }
@@ -81,7 +89,8 @@ void access(Toucher& toucher, const trace::StaticInst& inst, const trace::Kernel
 
 void warm_l2(Device& device, const trace::KernelHeader& kernel, const trace::StaticTable& instructions,
              const trace::CtaTrace& cta, bool translations) {
-  Toucher toucher(device, device.config().l2.halves > 1 ? static_cast<std::uint32_t>(cta.index % 2) : 0,
+  Toucher toucher(device, kernel.l2,
+                  device.config().l2.halves > 1 ? static_cast<std::uint32_t>(cta.index % 2) : 0,
                   translations);
   for (const trace::WarpSpan& warp : cta.warps) {
     const std::uint64_t* words = cta.words.data() + warp.first_word;

@@ -368,7 +368,8 @@ core::LaunchPlan Planner::launch(const trace::KernelHeader& header, std::uint16_
   if (header.binary_version != 0 && header.binary_version != config.gpu.arch)
     remarks_.insert(other_architecture(header, config));
   const std::uint64_t room = rooms_.try_emplace(header.name, rooms_.size()).first->second % kCodeRooms;
-  return {&header, config::occupancy(config, header), kCodeBase + room * kCodeStride, header.grid.count()};
+  return {&header, config::occupancy(config, header), core::L2Shares::of(header.l2, config.l2),
+          kCodeBase + room * kCodeStride, header.grid.count()};
 }
 
 Plan make_plan(const trace::TraceSet& trace, const config::SystemConfig& system, const IdRanges& selection,

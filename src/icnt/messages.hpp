@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "util/l2_priority.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::icnt {
@@ -77,7 +78,7 @@ struct Request {
   std::uint8_t kernel = 0;  // kernel slot, for the counters
   std::uint8_t operations =
       0;  // atomics and reductions: 32-bit lane operations, 1..128; serialised by address
-  bool evict_first = false;
+  L2Placing placing;
   bool local = false;    // local memory, for the counters
   bool signals = false;  // a write for whose words others may wait
   LineLock lock = LineLock::kNone;

@@ -170,6 +170,7 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
   const RegisterAssignment registers(scheduled, target, passes_, folded);
   function_ = &scheduled;
   literals_ = literals(scheduled, passes_.integers);
+  l2_policies_ = L2Policies(scheduled);
   registers_ = &registers;
   fusions_ = &fusions;
   BroughtConstants brought(scheduled, order.runs);

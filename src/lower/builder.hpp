@@ -39,6 +39,7 @@ class Builder : private Emitter {
   void move(const Instruction& i);
   void memory(const Instruction& i);
   [[nodiscard]] const char* signal_suffix() const;
+  [[nodiscard]] std::string policy_suffix(const Instruction& i);
   void parameter(const ptx::Operand& data);
   void atomic(const Instruction& i);
   void multimem(const Instruction& i);

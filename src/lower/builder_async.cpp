@@ -48,10 +48,11 @@ void Builder::copy_async(const Instruction& i) {
                              : 16;
   auto sources = places(i.operands[0]);
   for (const std::uint8_t p : places(i.operands[1])) sources.push_back(p);
-  emit(fmt::format("LDGSTS.E{}{}", i.has(Mod::kCg) ? ".BYPASS" : "",
+  emit(fmt::format("LDGSTS.E{}{}{}", i.has(Mod::kCg) ? ".BYPASS" : "",
                    bytes == 8    ? ".64"
                    : bytes == 16 ? ".128"
-                                 : ""),
+                                 : "",
+                   policy_suffix(i)),
        {}, sources, bytes, Carries::kFirst);
 }
 
@@ -71,7 +72,7 @@ void Builder::bulk_copy(const Instruction& i) {
                 : store             ? "UTMASTG"
                                     : "UTMALDG")
              : fmt::format("{}.{}", i.has(Mod::kReduce) ? "UBLKRED" : "UBLKCP", store ? "G.S" : "S.G");
-  emit(opcode + ".RUNS", {}, {}, kWordBytes, Carries::kFirst);
+  emit(opcode + ".RUNS" + policy_suffix(i), {}, {}, kWordBytes, Carries::kFirst);
 }
 
 /// .EVENTS: the record says which mbarrier, and how many events.

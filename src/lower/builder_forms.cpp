@@ -153,6 +153,13 @@ const char* Builder::signal_suffix() const {
   return kernel_.memory()[kernel_.operations()[operation_].detail].signals ? ".SIGNALS" : "";
 }
 
+/// .L2Pxx: the policy of the L2 (trace/opcode_table.cpp). Machine code has it in registers.
+std::string Builder::policy_suffix(const Instruction& i) {
+  const auto policy = l2_policies_.of(i);
+  if (!policy) remark("L2::cache_hint: a policy that is no constant of the program has no effect on timing");
+  return policy.value_or(trace::kNoL2Policy) == trace::kNoL2Policy ? "" : fmt::format(".L2P{:02X}", *policy);
+}
+
 void Builder::memory(const Instruction& i) {
   const bool store = i.op() == Opcode::kSt;
   const ptx::Operand& address = i.operands[store ? 0 : 1];
@@ -182,6 +189,7 @@ void Builder::memory(const Instruction& i) {
   opcode += width_suffix(bytes);
   if (i.has(Mod::kNc)) opcode += ".CONSTANT";
   opcode += cache_suffix(i.form);
+  if (!is_shared(space) && space != Space::kLocal) opcode += policy_suffix(i);
   auto registers = places(data);
   auto sources = places(address);
   if (store) {
@@ -207,7 +215,7 @@ void Builder::atomic(const Instruction& i) {
   if (bytes == 8) opcode += ".64";
   if (!shared) {
     opcode += i.has(Mod::kSys) ? ".STRONG.SYS" : ".STRONG.GPU";
-    opcode += signal_suffix();
+    opcode += signal_suffix() + policy_suffix(i);
     window();
   }
   auto sources = places(i.operands[at]);

@@ -7,6 +7,7 @@
 
 #include "lower/brought.hpp"
 #include "lower/code.hpp"
+#include "lower/l2_policies.hpp"
 #include "lower/registers.hpp"
 #include "lower/temporaries.hpp"
 
@@ -55,6 +56,7 @@ class Emitter {
   const ptx::Function* function_ = nullptr;
   const RegisterAssignment* registers_ = nullptr;
   std::vector<bool> literals_;
+  L2Policies l2_policies_;
   BroughtConstants* brought_ = nullptr;
   Temporaries* temporaries_ = nullptr;
   bool noting_ = false;  // going through the function to note what constants it brings

@@ -109,6 +109,7 @@ bool Slice::serve(Latch& latch, Origin origin, Cycle now) {
 
 bool Slice::serve_any(Latch& latch, Origin origin, Cycle now) {
   const icnt::Request& r = latch.request;
+  tags_.note_resets(r.placing.resets);
   if (r.kind >= AccessKind::kAwait) return serve_special(latch, origin, now);
   if (r.kind == AccessKind::kDiscard) return serve_discard(r, origin, now);
   const bool far = origin == kNear && is_far(r.line);
@@ -140,7 +141,7 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
     if (!await(latch, origin, far, index, set, merged, missed, now)) return false;
   } else {
     if (!icnt::is_read(r.kind) && !make_room_to_dirty(latch, index, set, now)) return false;
-    if (!r.evict_first) tags_.touch(*index);
+    tags_.use(*index, r.placing);
   }
   // What the other half is asked for is counted there.
   count_lookup(counters_->mem[r.kernel], r, origin == kNear,
@@ -172,7 +173,7 @@ bool Slice::await(Latch& latch, Origin origin, bool far, std::optional<LineIndex
     latch.stall = Stall::kFarPort;
     return false;
   }
-  if (index && !r.evict_first) tags_.touch(*index);
+  if (index) tags_.use(*index, r.placing);
   if (!index) index = place_line(latch, set, far, now);
   if (!index) return false;
   if (mshr == kNoMshr) {
@@ -192,7 +193,7 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
   const bool line_there = index.has_value();
   // First, as a request that has taken a place must not be held up; what is written back now leaves clean.
   if (!make_room_to_dirty(latch, index, set, now)) return false;
-  if (index && !r.evict_first) tags_.touch(*index);
+  if (index) tags_.use(*index, r.placing);
   if (!index) index = place_line(latch, set, false, now);
   if (!index) return false;
   Line& line = tags_[*index];
@@ -212,7 +213,7 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
 std::optional<LineIndex> Slice::place_line(Latch& latch, std::uint32_t set, bool far, Cycle now) {
   const icnt::Request& r = latch.request;
   if (!parked_.empty()) keep_awaited_lines(set);
-  const std::optional<LineIndex> index = tags_.victim(set, far, far_ways_);
+  const std::optional<LineIndex> index = tags_.victim(set, far, far_ways_, r.placing);
   if (!index) {
     latch.stall = Stall::kFill;
     return std::nullopt;
@@ -221,7 +222,7 @@ std::optional<LineIndex> Slice::place_line(Latch& latch, std::uint32_t set, bool
     latch.stall = Stall::kWrite;
     return std::nullopt;
   }
-  tags_.insert(*index, r.line, far, r.evict_first);
+  tags_.insert(*index, r.line, far, r.placing);
   return index;
 }
 

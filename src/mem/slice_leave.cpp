@@ -26,7 +26,7 @@ bool Slice::serve_copy(Latch& latch, Origin origin, Cycle now) {
   const std::uint32_t set = tags_.set_of(local);
   std::optional<LineIndex> index = tags_.find(set, r.line);
   const bool line_there = index.has_value();
-  if (!line_there) index = tags_.victim(set, false, far_ways_);
+  if (!line_there) index = tags_.victim(set, false, far_ways_, r.placing);
   latch.stall = index ? Stall::kWrite : Stall::kFill;
   if (!index) return false;
   if (!line_there && tags_.in_use(*index)) {
@@ -36,9 +36,9 @@ bool Slice::serve_copy(Latch& latch, Origin origin, Cycle now) {
   const DramPlace place = controller_->place(local, index_);
   if (!controller_->write_room(place)) return false;
   if (!line_there) {
-    tags_.insert(*index, r.line, false, r.evict_first);
-  } else if (!r.evict_first) {
-    tags_.touch(*index);
+    tags_.insert(*index, r.line, false, r.placing);
+  } else {
+    tags_.use(*index, r.placing);
   }
   Line& line = tags_[*index];
   const auto there = static_cast<SectorMask>(r.sectors & (line.valid | line.pending | line.dirty_sectors()));

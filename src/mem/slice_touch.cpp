@@ -12,15 +12,16 @@ namespace lockstep::mem {
 /// to be in DRAM. Nothing where all places are in flight.
 std::optional<LineIndex> Slice::touched_place(const Touch& t, std::uint32_t set, bool far) {
   if (const std::optional<LineIndex> index = tags_.find(set, t.line)) {
-    if (!t.evict_first) tags_.touch(*index);
+    tags_.use(*index, t.placing);
     return index;
   }
-  const std::optional<LineIndex> index = tags_.victim(set, far, far_ways_);
-  if (index) tags_.insert(*index, t.line, far, t.evict_first);
+  const std::optional<LineIndex> index = tags_.victim(set, far, far_ways_, t.placing);
+  if (index) tags_.insert(*index, t.line, far, t.placing);
   return index;
 }
 
 void Slice::touch(const Touch& t) {
+  tags_.note_resets(t.placing.resets);
   const bool far = is_far(t.line);
   const std::uint32_t set = tags_.set_of(map_->local_line(t.line));
   if (far && t.store) {  // the home slice's alone, and a copy here holds the old data

@@ -11,6 +11,7 @@
 #include "mem/hash.hpp"
 #include "mem/recency.hpp"
 #include "mem/replacement.hpp"
+#include "util/l2_priority.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::mem {
@@ -37,6 +38,11 @@ struct Line {
   }
 };
 
+/// Lines may leave last (L2Priority::kLast): while others are in question, the policy chooses among those.
+/// Each access that makes one so says how many ways of a set they may take; there the policy chooses among
+/// them alone. So the rest of a set always serves other lines, and what leaves last leaves by its own use.
+/// Copies of lines of the other half do not: it is at their homes that lines stay.
+///
 /// Any number of sets. A line of local number n goes to set (n + hash(n / sets)) mod sets: contiguous lines
 /// fill all sets evenly, and a stride that would hit few sets does not.
 class TagArray {
@@ -67,7 +73,8 @@ class TagArray {
 
   /// Place for a new line: an unused one, else by the replacement policy one that is not in flight; nothing
   /// when all are. Far copies may take at most `far_ways` places of a set and then replace one another.
-  [[nodiscard]] std::optional<LineIndex> victim(std::uint32_t set, bool far, std::uint32_t far_ways) const;
+  [[nodiscard]] std::optional<LineIndex> victim(std::uint32_t set, bool far, std::uint32_t far_ways,
+                                                L2Placing placing = {}) const;
 
   /// The one of a set's dirty lines that the policy would replace, when there are `limit` (at least 1) of
   /// them or more.
@@ -81,20 +88,24 @@ class TagArray {
   [[nodiscard]] const Line& operator[](LineIndex index) const { return lines_[index]; }
 
   /// Puts an empty line there. A line that is to leave first does so until it is used.
-  void insert(LineIndex index, Address line, bool far, bool leave_first) {
+  void insert(LineIndex index, Address line, bool far, L2Placing placing) {
+    if (last_lines_ > 0) set_last(index, false);
     keys_[index] = key_of(line);
     lines_[index] = {};
     lines_[index].address = line;
     lines_[index].far = far;
     recency_[index] = kLeavesFirst;
-    if (!leave_first)
+    if (placing.priority != L2Priority::kFirst)
       std::visit([&](auto& r) { r.insert(recency_, places_around(index), index); }, replacement_);
     count_clean(index);
+    if (placing.priority == L2Priority::kLast && !far && last_in(index / ways_) < placing.last_ways)
+      set_last(index, true);
   }
   /// Precondition: not in flight.
   void remove(LineIndex index) {
     keys_[index] = recency_[index] = 0;
     count_clean(index);
+    if (last_lines_ > 0) set_last(index, false);
     lines_[index] = {};
   }
   /// Removes all that are not in flight and not pinned.
@@ -104,6 +115,17 @@ class TagArray {
   }
   void touch(LineIndex index) {
     std::visit([&](auto& r) { r.touch(recency_, places_around(index), index); }, replacement_);
+  }
+  /// An access to a line that is there. One that is to leave first does not count as a use.
+  void use(LineIndex index, L2Placing placing) {
+    if (placing.priority == L2Priority::kPlain) [[likely]]
+      return touch(index);
+    change_priority(index, placing);
+  }
+  /// Before an access: what left last before a reset that its launch comes after does so no more.
+  void note_resets(std::uint16_t resets) {
+    if (resets != resets_ && resets != 0) [[unlikely]]
+      reset_last(resets);
   }
 
   [[nodiscard]] bool is_dirty(LineIndex index) const { return dirty_[index] != 0; }
@@ -141,11 +163,15 @@ class TagArray {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(ways_), a.given(sets_), keys_, recency_, dirty_, dirty_lines_, lines_,
-              a.given(replacement_));
+              a.given(replacement_), last_, last_lines_, resets_);
     std::visit([&](auto& policy) { a(policy); }, replacement_);
   }
 
  private:
+  void change_priority(LineIndex index, L2Placing placing);
+  void reset_last(std::uint16_t resets);
+  [[nodiscard]] std::uint32_t last_in(std::uint32_t set) const;
+  void set_last(LineIndex index, bool last);
   void keep(LineIndex index) {
     const bool stays = lines_[index].mshr != kNoMshr || lines_[index].pinned;
     recency_[index] = stays ? recency_[index] | kInFlight : recency_[index] & ~kInFlight;
@@ -174,6 +200,9 @@ class TagArray {
   std::vector<std::uint8_t> dirty_lines_;  // by set
   std::vector<Line> lines_;
   Replacement replacement_;
+  std::vector<std::uint8_t> last_;  // the line leaves last; empty until there is one
+  std::uint32_t last_lines_ = 0;
+  std::uint16_t resets_ = 0;
 };
 
 }  // namespace lockstep::mem

@@ -1,6 +1,7 @@
 // An access that changes which lines the L2 holds, and takes no time.
 #pragma once
 
+#include "util/l2_priority.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::mem {
@@ -9,9 +10,9 @@ namespace lockstep::mem {
 struct Touch {
   Address line = 0;
   SectorMask sectors = 0;
-  bool store = false;        // changes them
-  bool evict_first = false;  // the line is to leave first
-  std::uint32_t half = 0;    // L2 half of the requesting SM
+  bool store = false;  // changes them
+  L2Placing placing{};
+  std::uint32_t half = 0;  // L2 half of the requesting SM
 };
 
 }  // namespace lockstep::mem

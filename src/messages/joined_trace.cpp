@@ -166,6 +166,7 @@ void JoinedTrace::add(std::uint16_t process, const std::string& path) {
   const trace::TraceSet* const trace = traces_.back().get();
   for (std::uint32_t k = 0; trace != nullptr && k < trace->kernels().size(); ++k) {
     kernels_.push_back(trace->kernels()[k]);
+    if (trace::L2Launch& l2 = kernels_.back().l2; l2.bytes > 0) l2.base = moved(l2.base, process);
     kernel_of_.emplace_back(process, k);
   }
 }

@@ -17,7 +17,7 @@ enum class BlockKind : std::uint8_t { kChunk = 1, kTable = 2, kDirectory = 3 };
 inline constexpr std::uint32_t kPlainVersion = 1, kLineVersion = 2, kDeviceVersion = 3, kSizeVersion = 4,
                                kNetworkVersion = 5, kHostVersion = 6, kTaskVersion = 7, kMessageVersion = 8,
                                kTimestampVersion = 9, kOneSidedVersion = 10, kElapseVersion = 11,
-                               kLastVersion = kElapseVersion;
+                               kPersistVersion = 12, kLastVersion = kPersistVersion;
 inline constexpr std::size_t kMaxBlockBytes = 256u << 20;  // decompressed
 
 /// True when `path` is a regular file that begins as a compact trace does.

@@ -1,6 +1,7 @@
 #include "trace/compact_directory.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "trace/compact_blocks.hpp"
@@ -71,9 +72,37 @@ KernelHeader get_header(ByteReader& in) {
   return h;
 }
 
+void put_l2(Bytes& out, const L2Launch& l2) {
+  put_varint(out, l2.bytes);
+  if (l2.bytes > 0) {
+    put_varint(out, l2.base);
+    put_varint(out, l2.ratio);
+    put_varint(out, static_cast<std::uint64_t>(l2.hit));
+    put_varint(out, static_cast<std::uint64_t>(l2.miss));
+  }
+  put_varint(out, l2.set_aside);
+  put_varint(out, l2.resets);
+}
+
+L2Launch get_l2(ByteReader& in) {
+  constexpr auto kPriorities = static_cast<std::uint64_t>(L2Priority::kNormal);
+  L2Launch l2;
+  l2.bytes = in.varint();
+  if (l2.bytes > 0) {
+    l2.base = in.varint();
+    l2.ratio = static_cast<std::uint32_t>(in.number(L2Launch::kWhole, "the ratio of an L2 window"));
+    l2.hit = static_cast<L2Priority>(in.number(kPriorities, "a priority of an L2 window"));
+    l2.miss = static_cast<L2Priority>(in.number(kPriorities, "a priority of an L2 window"));
+  }
+  l2.set_aside = in.varint();
+  l2.resets = static_cast<std::uint32_t>(
+      in.number(std::numeric_limits<std::uint32_t>::max(), "the number of resets of the L2"));
+  return l2;
+}
+
 }  // namespace
 
-void encode_kernel(const KernelEntry& kernel, Bytes& out) {
+void encode_kernel(const KernelEntry& kernel, Bytes& out, std::uint32_t version) {
   put_header(out, kernel.header);
   put_varint(out, kernel.remarks.size());
   for (const std::string& remark : kernel.remarks) put_text(out, remark);
@@ -88,9 +117,10 @@ void encode_kernel(const KernelEntry& kernel, Bytes& out) {
   if (!kernel.size) return;
   put_varint(out, kernel.size->instructions);
   put_varint(out, kernel.size->address_words);
+  if (version >= kPersistVersion) put_l2(out, kernel.header.l2);
 }
 
-KernelEntry decode_kernel(ByteReader& in, bool sized) {
+KernelEntry decode_kernel(ByteReader& in, std::uint32_t version) {
   KernelEntry kernel;
   kernel.header = get_header(in);
   for (std::uint64_t n = in.number(in.left(), "the number of remarks"); n > 0; --n)
@@ -110,11 +140,12 @@ KernelEntry decode_kernel(ByteReader& in, bool sized) {
     throw BrokenBlock("kernel " + kernel.header.name + " has " + std::to_string(ctas) +
                       " thread blocks; expected the " + std::to_string(total) + " of its grid");
   }
-  if (sized) {
+  if (version >= kSizeVersion) {
     kernel.size.emplace();
     kernel.size->instructions = in.varint();
     kernel.size->address_words = in.varint();
   }
+  if (version >= kPersistVersion) kernel.header.l2 = get_l2(in);
   return kernel;
 }
 
@@ -283,7 +314,9 @@ std::uint32_t version_of(const CompactDirectory& directory) {
     return says_task(c) && c.task.kind == HostTask::Kind::kElapse;
   };
   const auto says_timestamp = [](const Command& c) { return c.timestamp != Command::Timestamp::kNone; };
+  const auto says_l2 = [](const KernelEntry& k) { return k.size && k.header.l2 != L2Launch{}; };
   const auto says_size = [](const KernelEntry& k) { return k.size.has_value(); };
+  if (std::ranges::any_of(directory.kernels, says_l2)) return kPersistVersion;
   if (std::ranges::any_of(directory.commands, says_elapse)) return kElapseVersion;
   if (std::ranges::any_of(directory.commands, says_one_sided)) return kOneSidedVersion;
   if (std::ranges::any_of(directory.commands, says_timestamp)) return kTimestampVersion;
@@ -301,7 +334,8 @@ void encode_directory(const CompactDirectory& directory, Bytes& out) {
   put_text(out, directory.name);
   put_fixed(out, directory.hash, 8);
   put_varint(out, directory.kernels.size());
-  for (const KernelEntry& kernel : directory.kernels) encode_kernel(kernel, out);
+  const std::uint32_t version = version_of(directory);
+  for (const KernelEntry& kernel : directory.kernels) encode_kernel(kernel, out, version);
   put_varint(out, directory.commands.size());
   for (const Command& command : directory.commands) encode_command(command, out);
 }
@@ -312,7 +346,7 @@ CompactDirectory decode_directory(std::span<const std::uint8_t> bytes, std::uint
   directory.name = in.text();
   directory.hash = in.fixed(8);
   for (std::uint64_t n = in.number(in.left(), "the number of kernels"); n > 0; --n)
-    directory.kernels.push_back(decode_kernel(in, version >= kSizeVersion));
+    directory.kernels.push_back(decode_kernel(in, version));
   std::uint64_t events = 0;
   for (std::uint64_t n = in.number(in.left(), "the number of commands"); n > 0; --n) {
     directory.commands.push_back(decode_command(in, directory.kernels.size(), events));

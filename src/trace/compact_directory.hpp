@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/compact_blocks.hpp"
 #include "trace/compact_bytes.hpp"
 #include "trace/kernel_size.hpp"
 #include "trace/kernel_trace.hpp"
@@ -34,9 +35,10 @@ struct CompactDirectory {
   std::vector<KernelEntry> kernels;
 };
 
-void encode_kernel(const KernelEntry& kernel, Bytes& out);
-/// `sized`: the kernel's size is said. Throws BrokenBlock.
-[[nodiscard]] KernelEntry decode_kernel(ByteReader& in, bool sized = true);
+/// `version`: of the format. Without a size no more is written than versions before kSizeVersion say.
+void encode_kernel(const KernelEntry& kernel, Bytes& out, std::uint32_t version = kLastVersion);
+/// Throws BrokenBlock.
+[[nodiscard]] KernelEntry decode_kernel(ByteReader& in, std::uint32_t version = kLastVersion);
 void encode_command(const Command& command, Bytes& out);
 /// `kernels`, `events`: how many there are before it. Throws BrokenBlock.
 [[nodiscard]] Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t events);

@@ -85,6 +85,11 @@ void CompactFile::end(std::uint32_t instructions,
   close_chunk();
   encode_table(instructions, traced, raw_);
   KernelEntry& entry = directory_.kernels.back();
+  if (const L2Launch& l2 = entry.header.l2; l2 != L2Launch{})
+    for (const std::uint64_t said :
+         {l2.base, l2.bytes, std::uint64_t{l2.ratio}, static_cast<std::uint64_t>(l2.hit),
+          static_cast<std::uint64_t>(l2.miss), l2.set_aside, std::uint64_t{l2.resets}})
+      hash_.update(said);
   entry.table = write(BlockKind::kTable);
   entry.remarks = std::move(remarks);
 }

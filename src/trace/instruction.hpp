@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "trace/l2_policy.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::trace {
@@ -108,9 +109,9 @@ struct StaticInst {
   std::uint8_t access_bytes = 0;  // bytes that a lane moves; 0 if it is not a memory instruction
   bool has_addresses = false;     // the trace lists addresses for it
   bool bypass_l1 = false;         // .STRONG.GPU/.SYS loads, volatile, .CV: served at L2
-  bool evict_first = false;       // streaming hint
-  bool known = true;              // false: not in the opcode table, class is a guess
-  bool may_branch = false;        // the next PC may differ from pc + bytes
+  L2Policy l2_policy = kNoL2Policy;
+  bool known = true;        // false: not in the opcode table, class is a guess
+  bool may_branch = false;  // the next PC may differ from pc + bytes
   BarrierOp barrier =
       BarrierOp::kNone;         // SYNCS, ARRIVES: kArrive, kSync where its words give mbarrier and events
   std::uint8_t barrier_id = 0;  // named barrier; 0 where the trace does not say

@@ -11,6 +11,7 @@
 
 #include "trace/host_task.hpp"
 #include "trace/instruction.hpp"
+#include "trace/l2_policy.hpp"
 #include "trace/net_operation.hpp"
 #include "util/types.hpp"
 
@@ -28,6 +29,7 @@ struct KernelHeader {
   std::uint32_t tracer_version = 0;
   bool line_info = false;
   std::string nvbit_version;
+  L2Launch l2;
   [[nodiscard]] std::uint32_t threads_per_cta() const { return static_cast<std::uint32_t>(block.count()); }
   [[nodiscard]] std::uint32_t warps_per_cta() const {
     return (threads_per_cta() + kWarpSize - 1) / kWarpSize;

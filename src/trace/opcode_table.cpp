@@ -1,6 +1,7 @@
 #include "trace/opcode_table.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "trace/opcodes_modifiers.hpp"
@@ -55,7 +56,18 @@ void set_access(StaticInst& inst, const InstructionText& text, const Opcode& opc
                         opcode.base() == "LDGMC";
   const bool atomic = inst.op_class == OpClass::kAtomic || inst.op_class == OpClass::kReduction;
   inst.bypass_l1 = global && (strong || uncached || atomic);
-  inst.evict_first = opcode.has("EF") || opcode.has("NA");
+}
+
+/// Policies that a program chose for an instruction, in recorded programs' opcodes alone: .L2Pxx, xx being an
+/// L2Policy in hexadecimal digits. Machine code has them in registers.
+void set_l2_policy(StaticInst& inst, const Opcode& opcode) {
+  constexpr std::string_view kPrefix = "L2P";
+  if (opcode.has("EF") || opcode.has("NA")) inst.l2_policy = kEvictFirstPolicy;
+  for (const std::string_view modifier : opcode) {
+    if (!modifier.starts_with(kPrefix)) continue;
+    const char* const begin = modifier.data() + kPrefix.size();
+    std::from_chars(begin, modifier.data() + modifier.size(), inst.l2_policy, 16);
+  }
 }
 
 /// The tracer gives the last immediate operand: BAR.SYNC 0x1 says which of the 16 barriers, BAR.SYNC 0x1,
@@ -165,6 +177,7 @@ StaticInst decode_instruction(const InstructionText& text) {
   inst.may_branch = row.op_class == OpClass::kBranch;
   inst.immediate = text.has_immediate ? to_int32(text.immediate) : 0;
   set_access(inst, text, opcode, row.shape);
+  if (moves_data(inst.op_class) || inst.op_class == OpClass::kBulkCopy) set_l2_policy(inst, opcode);
   set_barrier(inst, text, opcode);
   set_fence(inst, opcode);
   set_asynchronous(inst, opcode);

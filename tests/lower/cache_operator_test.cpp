@@ -22,8 +22,8 @@ TEST_CASE("cache operators reach the L1: .cg and .cv pass it by, .cs goes first"
   CHECK(load_of("ld.global.cg.f32").bypass_l1);
   CHECK(load_of("ld.global.cv.f32").bypass_l1);
   CHECK(load_of("ld.volatile.global.f32").bypass_l1);
-  CHECK_FALSE(load_of("ld.global.cg.f32").evict_first);
-  CHECK(load_of("ld.global.cs.f32").evict_first);
+  CHECK(load_of("ld.global.cg.f32").l2_policy == trace::kNoL2Policy);
+  CHECK(load_of("ld.global.cs.f32").l2_policy == trace::kEvictFirstPolicy);
   CHECK_FALSE(load_of("ld.global.cs.f32").bypass_l1);
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("a copy that was made outside of time is dropped as one made in it") {
   const std::uint32_t home = b.map.home_slice(line), twin = b.map.near_slice(line, 0);
   for (const std::uint32_t slice : {home, twin})
     b.partitions[slice / c.l2.slices_per_partition]->touch(
-        slice, {.line = line, .sectors = 1, .store = false, .evict_first = false, .half = 0});
+        slice, {.line = line, .sectors = 1, .store = false, .placing = {}, .half = 0});
   Requester &near = *b.requesters[0], &far = *b.requesters[3];
   near.add(1000, load(line, 1));       // the copy
   far.add(2000, store(line, 1, {1}));  // drops it

@@ -39,7 +39,7 @@ Request draw_request(std::uint64_t& seed, std::uint64_t lines, bool copies, std:
   Request r = load(Address{draw(lines)} * 128, static_cast<SectorMask>(1 + draw(15)), tag);
   r.kind = copies ? (draw(2) ? AccessKind::kCopy : AccessKind::kCopyRead) : kKinds[draw(std::size(kKinds))];
   r.kernel = static_cast<std::uint8_t>(draw(3));
-  r.evict_first = draw(8) == 0;
+  if (draw(8) == 0) r.placing.priority = L2Priority::kFirst;
   r.operations = static_cast<std::uint8_t>(1 + draw(128));
   for (unsigned s = 0; s < 4; ++s)
     if (r.sectors >> s & 1) r.bytes[s] = draw(2) ? ~0u : 1u << draw(32);

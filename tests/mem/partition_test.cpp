@@ -211,7 +211,7 @@ TEST_CASE("write-backs are booked to the kernel that evicts; evict-first lines l
   for (std::uint32_t i = 0; i < 8; ++i) {
     Request r = store(i * 128, 5, {1, 0, 0x80000000});
     r.kernel = 1;
-    r.evict_first = i == 3;
+    if (i == 3) r.placing.priority = L2Priority::kFirst;
     sm.add(t += 1000, r);
   }
   Request other = load(0x8000, 1);

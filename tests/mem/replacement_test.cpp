@@ -23,7 +23,7 @@ bool access(TagArray& tags, Address line, std::optional<Address>* gone = nullptr
   }
   const LineIndex index = *tags.victim(0, false, kWays);
   if (gone) *gone = tags.in_use(index) ? std::optional(tags[index].address) : std::nullopt;
-  tags.insert(index, line, false, false);
+  tags.insert(index, line, false, {});
   return false;
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("Replacement: hashed_random takes every place as often, and the same u
     REQUIRE(*tags.victim(0, false, kWays) == index);  // asked again while it waits
     if (i < static_cast<int>(kWays)) REQUIRE(!tags.in_use(index));
     ++taken[index];
-    tags.insert(index, static_cast<Address>(i) * kLineBytes, false, false);
+    tags.insert(index, static_cast<Address>(i) * kLineBytes, false, {});
     tags.touch(index);
   }
   double chi_square = 0;
@@ -122,7 +122,7 @@ TEST_CASE("Replacement: lines in flight stay, and what leaves first goes first, 
     TagArray tags = one_set(policy, 4);
     for (std::uint32_t i = 0; i < 4; ++i) {
       const LineIndex index = *tags.victim(0, false, 4);
-      tags.insert(index, i * kLineBytes, false, i == 2);
+      tags.insert(index, i * kLineBytes, false, {i == 2 ? L2Priority::kFirst : L2Priority::kPlain});
       tags.set_mshr(index, 7);
     }
     CHECK_FALSE(tags.victim(0, false, 4));

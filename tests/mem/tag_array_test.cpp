@@ -27,7 +27,7 @@ TEST_CASE("the least recently used line leaves, also when the numbers of use beg
           REQUIRE(tags[*victim].address == order.back());
           order.pop_back();
         }
-        tags.insert(*victim, line, false, false);
+        tags.insert(*victim, line, false, {});
       }
       order.push_front(line);
     }
@@ -38,7 +38,7 @@ TEST_CASE("the least recently used of too many dirty lines, also when the number
   for (const std::uint32_t uses : {20u, 0x7fffffffu}) {
     TagArray tags(8 * 128, 8, LruReplacement(uses));
     std::list<Address> dirty;  // most recent first
-    for (std::uint32_t i = 0; i < 8; ++i) tags.insert(*tags.victim(0, false, 4), i * 128, false, false);
+    for (std::uint32_t i = 0; i < 8; ++i) tags.insert(*tags.victim(0, false, 4), i * 128, false, {});
     std::mt19937 random(uses);
     for (int i = 0; i < 5000; ++i) {
       const Address line = random() % 8 * 128;
@@ -73,7 +73,7 @@ TEST_CASE("what takes a dirty line's place is clean, and so is nothing") {
   TagArray tags(2 * 128, 2);
   const auto fill = [&](Address line) {
     const LineIndex index = *tags.victim(0, false, 1);
-    tags.insert(index, line, false, false);
+    tags.insert(index, line, false, {});
     return index;
   };
   tags.mark_dirty(fill(0), 2, 1);
@@ -91,7 +91,7 @@ TEST_CASE("lines in flight keep their place") {
   for (std::uint32_t i = 0; i < 4; ++i) {
     const auto index = tags.victim(0, false, 2);
     REQUIRE(index);
-    tags.insert(*index, i * 128, false, i == 2);
+    tags.insert(*index, i * 128, false, {i == 2 ? L2Priority::kFirst : L2Priority::kPlain});
     tags.set_mshr(*index, 7);
   }
   CHECK_FALSE(tags.victim(0, false, 2));
@@ -105,8 +105,7 @@ TEST_CASE("lines in flight keep their place") {
 
 TEST_CASE("far copies replace one another when they have their share") {
   TagArray tags(4 * 128, 4);
-  for (std::uint32_t i = 0; i < 4; ++i)
-    tags.insert(*tags.victim(0, false, 2), i * 128, i == 1 || i == 3, false);
+  for (std::uint32_t i = 0; i < 4; ++i) tags.insert(*tags.victim(0, false, 2), i * 128, i == 1 || i == 3, {});
   CHECK(tags[*tags.victim(0, true, 2)].address == 128);
   CHECK(tags[*tags.victim(0, false, 2)].address == 0);
   CHECK(tags[*tags.victim(0, true, 3)].address == 0);

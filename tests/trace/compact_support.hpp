@@ -50,7 +50,7 @@ inline bool same_registers(const auto& a, const auto& b) {
 inline bool same_instruction(const StaticInst& a, const StaticInst& b) {
   const auto fields = [](const StaticInst& s) {
     return std::tuple(s.pc, s.bytes, s.mnemonic, s.op_class, s.space, s.access_bytes, s.has_addresses,
-                      s.bypass_l1, s.evict_first, s.known, s.may_branch, s.barrier, s.barrier_id, s.fence,
+                      s.bypass_l1, s.l2_policy, s.known, s.may_branch, s.barrier, s.barrier_id, s.fence,
                       s.bulk, s.tensor_type, s.tensor_sparse, s.macs, s.immediate);
   };
   return fields(a) == fields(b) && same_registers(a.destinations, b.destinations) &&
@@ -60,7 +60,8 @@ inline bool same_instruction(const StaticInst& a, const StaticInst& b) {
 inline void require_same_header(const KernelHeader& a, const KernelHeader& b) {
   const auto fields = [](const KernelHeader& h) {
     return std::tuple(h.name, h.id, h.shared_bytes, h.registers, h.binary_version, h.stream, h.shared_base,
-                      h.local_base, h.tracer_version, h.line_info, h.nvbit_version);
+                      h.local_base, h.tracer_version, h.line_info, h.nvbit_version, h.l2.bytes, h.l2.base,
+                      h.l2.ratio, h.l2.hit, h.l2.miss, h.l2.set_aside, h.l2.resets);
   };
   REQUIRE(fields(a) == fields(b));
   REQUIRE(a.grid == b.grid);

@@ -307,7 +307,7 @@ TEST_CASE("access width, cache hints and address spaces") {
     CHECK(inst.access_bytes == c.bytes);
     CHECK(inst.space == c.space);
     CHECK(inst.bypass_l1 == c.bypass);
-    CHECK(inst.evict_first == c.first);
+    CHECK((inst.l2_policy == kEvictFirstPolicy) == c.first);
     CHECK(inst.has_addresses);
     CHECK_FALSE(decode({c.opcode, "R4", "R2 R6", 0}).has_addresses);
   }
