@@ -83,6 +83,12 @@ struct LaunchAttribute {
       unsigned x, y, z;
     } clusterDim;
     int priority;
+    struct {
+      void* base;
+      std::size_t bytes;
+      float ratio;
+      int hit, miss;
+    } window;
   } val;
 };
 static_assert(sizeof(LaunchAttribute) == 72 && offsetof(LaunchAttribute, val) == 8);

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "cuda/access_window.hpp"
 #include "cuda/api.hpp"
 #include "cuda/graph_functions.hpp"
 #include "cuda/launch_attributes.hpp"
@@ -19,6 +20,7 @@ static_assert(sizeof(Value) == sizeof(LaunchAttributeValue));
 void keep(Runtime& rt, std::map<int, LaunchAttributeValue>& kept, const char* of, int id,
           const Value& value) {
   std::memcpy(kept[id].data(), &value, sizeof value);
+  if (id == attribute::kAccessPolicyWindow) return;
   rt.warnings.once(fmt::format("{} attribute {} has no effect", of, id));
 }
 void give(const std::map<int, LaunchAttributeValue>& kept, int id, Value& value) {
@@ -31,6 +33,7 @@ int set_of_stream(abi::Stream handle, int id, const Value* value) {
   return api([&](Runtime& rt) {
     require(value != nullptr && attribute::is_among(attribute::kOfStreams, id));
     StreamState& stream = rt.streams.stream(handle);
+    if (id == attribute::kAccessPolicyWindow) stream.window = window_of(*value, rt.settings.gpu.gpu.arch);
     if (id == attribute::kPriority)
       stream.priority = value->priority;
     else
@@ -46,7 +49,12 @@ int of_stream(abi::Stream handle, int id, Value* value) {
   });
 }
 int copy_of_stream(abi::Stream to, abi::Stream from) {
-  return api([&](Runtime& rt) { rt.streams.stream(to).attributes = rt.streams.stream(from).attributes; });
+  return api([&](Runtime& rt) {
+    StreamState& stream = rt.streams.stream(to);
+    const StreamState& given = rt.streams.stream(from);
+    stream.attributes = given.attributes;
+    stream.window = given.window;
+  });
 }
 
 KernelLaunch& launch_of(Runtime& rt, Node node) {
@@ -73,6 +81,7 @@ LOCKSTEP_CUDA_API cudaGraphKernelNodeSetAttribute(Node node, int id, const Value
     require(value != nullptr && attribute::is_among(attribute::kOfNodes, id));
     KernelLaunch& launch = launch_of(rt, node);
     const auto& cluster = value->clusterDim;
+    if (id == attribute::kAccessPolicyWindow) launch.l2 = window_of(*value, rt.settings.gpu.gpu.arch);
     if (id == attribute::kCooperative)
       launch.cooperative = value->cooperative != 0;
     else if (id == attribute::kClusterDimension)
@@ -97,6 +106,7 @@ LOCKSTEP_CUDA_API cudaGraphKernelNodeCopyAttributes(Node to, Node from) {
     const KernelLaunch& given = launch_of(rt, from);
     launch.cooperative = given.cooperative;
     launch.cluster = given.cluster;
+    launch.l2 = given.l2;
     to->attributes = from->attributes;
   });
 }

@@ -139,7 +139,7 @@ LOCKSTEP_CUDA_API cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   });
 }
 LOCKSTEP_CUDA_API cudaCtxResetPersistingL2Cache() {
-  return api([](Runtime&) {});  // access policies have no effect, see cudaStreamSetAttribute
+  return api([](Runtime& rt) { ++rt.devices.current().l2_resets; });
 }
 LOCKSTEP_CUDA_API cudaDriverGetVersion(int* version) {
   return api([&](Runtime&) {

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "cuda/access_window.hpp"
 #include "cuda/api.hpp"
 #include "cuda/cluster.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
+#include "cuda/launch_attributes.hpp"
 
 namespace lockstep::cuda {
 
@@ -35,14 +37,16 @@ KernelLaunch extended(Runtime& rt, const abi::LaunchConfig* config) {
   l.block = config->blockDim;
   l.dynamic_shared = config->dynamicSmemBytes;
   for (unsigned i = 0; i < config->numAttrs; ++i) {
-    const auto& attribute = config->attrs[i];
-    const auto& cluster = attribute.val.clusterDim;
-    if (attribute.id == abi::kLaunchAttributeCooperative)
-      l.cooperative = attribute.val.cooperative != 0;
-    else if (attribute.id == abi::kLaunchAttributeClusterDimension)
+    const auto& given = config->attrs[i];
+    const auto& cluster = given.val.clusterDim;
+    if (given.id == abi::kLaunchAttributeCooperative)
+      l.cooperative = given.val.cooperative != 0;
+    else if (given.id == abi::kLaunchAttributeClusterDimension)
       l.cluster = abi::dim3{cluster.x, cluster.y, cluster.z};
+    else if (given.id == attribute::kAccessPolicyWindow)
+      l.l2 = window_of(given.val, rt.settings.gpu.gpu.arch);
     else
-      rt.warnings.once(fmt::format("launch attribute {} has no effect", attribute.id));
+      rt.warnings.once(fmt::format("launch attribute {} has no effect", given.id));
   }
   return l;
 }

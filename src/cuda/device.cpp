@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/access_window.hpp"
+
 namespace lockstep::cuda {
 
 namespace {
@@ -12,10 +14,6 @@ namespace {
 constexpr std::uint32_t kKib = 1024;
 constexpr std::uint32_t kStandardShared = 48 * kKib;  // every compute capability
 constexpr std::size_t kConstantBytes = 64 * kKib;
-
-// NVIDIA Ampere GPU Architecture Tuning Guide: 30 of the A100's 40 MB can be set aside for persisting
-// accesses. The largest window is assumed to be the L2.
-constexpr std::uint32_t kPersistingArch = 80;
 
 int as_int(std::uint64_t value) { return static_cast<int>(std::min<std::uint64_t>(value, 0x7fffffff)); }
 
@@ -101,9 +99,10 @@ abi::DeviceProp device_properties(const config::GpuConfig& c, unsigned device) {
   p.multiProcessorCount = as_int(c.gpu.sms);
   p.memoryBusWidth = memory_bus_bits(c);
   p.l2CacheSize = as_int(std::uint64_t{c.l2.partitions} * c.l2.slices_per_partition * c.l2.slice_bytes);
-  if (c.gpu.arch >= kPersistingArch) {
+  if (c.gpu.arch >= kWindowArch) {
+    // NVIDIA Ampere GPU Architecture Tuning Guide: 30 of the A100's 40 MB can be set aside.
     p.persistingL2CacheMaxSize = p.l2CacheSize / 4 * 3;
-    p.accessPolicyMaxWindowSize = p.l2CacheSize;
+    p.accessPolicyMaxWindowSize = kMaxWindowBytes;
   }
   p.maxThreadsPerMultiProcessor = as_int(c.sm.max_threads);
   p.sharedMemPerMultiprocessor = *std::ranges::max_element(c.l1.shared_carveouts_kib) * kKib;

@@ -12,6 +12,9 @@
 
 namespace lockstep::cuda {
 
+/// enum cudaLimit: cudaLimitPersistingL2CacheSize.
+inline constexpr int kLimitPersistingL2 = 6;
+
 class DeviceState {
  public:
   DeviceState(unsigned number, exec::DeviceMemory& memory);
@@ -31,6 +34,7 @@ class DeviceState {
 
   StreamState default_stream;
   GraphMemory graph_memory;
+  unsigned l2_resets = 0;            // calls of cudaCtxResetPersistingL2Cache
   Status sticky = Status::kSuccess;  // after a fault every call on the device fails with it until its reset
 
  private:

@@ -162,7 +162,7 @@ LOCKSTEP_CUDA_API cuCtxSetSharedMemConfig(int config) {
   return driver([&] { return set_bank_size(config); });
 }
 LOCKSTEP_CUDA_API cuCtxResetPersistingL2Cache() {
-  return driver_api([](Runtime&) {});  // access policies have no effect, see cudaStreamSetAttribute
+  return driver_api([](Runtime& rt) { ++rt.devices.current().l2_resets; });
 }
 LOCKSTEP_CUDA_API cuCtxAttach(void** context, unsigned flags) {
   return driver_api([&](Runtime&) {

@@ -210,6 +210,10 @@ bool KernelRunner::execute_recorded(KernelRun& run, const StreamState& stream) {
   const KernelLaunch& l = run.source;
   run.header = launch_header(*l.kernel, l, with_.settings.gpu);
   run.header.stream = stream.number;
+  const DeviceState& device = with_.devices.current();
+  run.header.l2 = l.l2;
+  run.header.l2.set_aside = device.limit(kLimitPersistingL2);
+  run.header.l2.resets = device.l2_resets;
   run.header.shared_base = exec::kSharedWindow;
   run.header.local_base = exec::kLocalWindow;
   if (with_.recording.live() && reads_clock(*run.launch.kernel)) {

@@ -12,6 +12,7 @@
 #include "cuda/abi.hpp"
 #include "cuda/graph_memory.hpp"
 #include "trace/host_task.hpp"
+#include "trace/l2_policy.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::cuda {
@@ -26,6 +27,7 @@ struct KernelLaunch {
   std::uint64_t dynamic_shared = 0;
   std::vector<std::byte> parameters;  // the kernel's parameter space
   bool cooperative = false;
+  trace::L2Launch l2;  // its window
 };
 
 /// One side of a copy: rows of `pitch` bytes, slices of `slice` bytes.

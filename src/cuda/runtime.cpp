@@ -52,6 +52,8 @@ void Runtime::submit(abi::Stream handle, Operation operation, Issue issue) {
   if (const auto* record = std::get_if<RecordEvent>(&operation);
       record && streams.event(record->event).device != s.device)
     throw ApiError(Status::kErrorInvalidResourceHandle);
+  if (auto* launch = std::get_if<KernelLaunch>(&operation))
+    if (issue.as == Issue::As::kCall && launch->l2.bytes == 0) launch->l2 = s.window;
   if (!capture(s, operation)) held.submit(s, std::move(operation), issue);
 }
 

@@ -7,6 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "trace/l2_policy.hpp"
+
 namespace lockstep::cuda {
 
 struct Graph;
@@ -28,7 +30,8 @@ struct StreamState {
   bool asked = false;        // since something was put in: cudaStreamQuery
   Graph* capture = nullptr;  // operations become nodes of it
   bool capture_origin = false;
-  std::map<int, LaunchAttributeValue> attributes;  // that were set and have no effect, by their number
+  std::map<int, LaunchAttributeValue> attributes;  // that were set, by their number
+  trace::L2Launch window;                          // of launches that have none of their own
   std::vector<GraphNode*> capture_tail;            // what the next captured operation depends on
 
   /// Its work and that of the device's default stream wait for each other, or it is that stream.
