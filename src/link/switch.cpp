@@ -14,6 +14,7 @@ Switch::Switch(const Network& network, std::uint32_t node, Cycle span, std::vect
       node_(node),
       inbox_(span),
       wires_(std::move(wires)),
+      busy_(wires_.size()),
       wire_to_(std::move(wire_to)),
       framing_(std::move(framing)) {}
 
@@ -29,12 +30,15 @@ Cycle Switch::advance(Cycle from, Cycle to) {
 
 void Switch::tick(Cycle now) {
   inbox_.drain(now, [&](std::uint32_t from, const Message& message) { take(from, message); });
-  for (Wire& wire : wires_) wire.tick(now);
+  busy_.each([&](std::size_t w) {
+    wires_[w].tick(now);
+    if (wires_[w].waiting() == 0) busy_.erase(w);
+  });
 }
 
 /// `from`: of the network, as the wires' queues are numbered.
 void Switch::take(std::uint32_t from, const Message& message) {
-  if (message.targets == 0) return wires_[wire_to_[message.to]].push(from, message);
+  if (message.targets == 0) return push(wire_to_[message.to], from, message);
   message.is_reply ? combine(from, message) : copy(from, message);
 }
 
@@ -49,7 +53,7 @@ void Switch::copy(std::uint32_t from, const Message& request) {
     const std::uint32_t wire = wire_to_[device];
     message.to = device;
     message.bytes = framing_[wire].request(request.access.kind, request.access.sectors);
-    wires_[wire].push(from, message);
+    push(wire, from, message);
   }
 }
 
@@ -70,7 +74,7 @@ void Switch::combine(std::uint32_t from, const Message& reply) {
   message.to = asked.request.from;
   message.targets = 0;
   message.bytes = framing_[wire].reply(reply.access.kind, done);
-  wires_[wire].push(from, message);
+  push(wire, from, message);
   asked.left = static_cast<SectorMask>(asked.left & ~done);
   if (asked.left == 0) asked_.free(reply.access.tag);
 }
@@ -78,7 +82,7 @@ void Switch::combine(std::uint32_t from, const Message& reply) {
 /// After `now`.
 Cycle Switch::next_event(Cycle now) const {
   Cycle next = inbox_.next_arrival();
-  for (const Wire& wire : wires_) next = std::min(next, wire.next_event(now));
+  busy_.each([&](std::size_t w) { next = std::min(next, wires_[w].next_event(now)); });
   return next;
 }
 

@@ -10,6 +10,7 @@
 #include "link/wire.hpp"
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
+#include "util/index_set.hpp"
 #include "util/request_table.hpp"
 
 namespace lockstep::link {
@@ -38,8 +39,8 @@ class Switch final : public sim::Domain {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(network_), a.given(node_), inbox_, wires_, a.given(wire_to_), a.given(framing_),
-              asked_);
+    a.members(*this, a.given(network_), a.given(node_), inbox_, wires_, busy_, a.given(wire_to_),
+              a.given(framing_), asked_);
   }
 
  private:
@@ -51,6 +52,10 @@ class Switch final : public sim::Domain {
   };
   void tick(Cycle now);
   void take(std::uint32_t from, const Message& message);
+  void push(std::uint32_t wire, std::uint32_t from, const Message& message) {
+    wires_[wire].push(from, message);
+    busy_.insert(wire);
+  }
   void copy(std::uint32_t from, const Message& request);
   void combine(std::uint32_t from, const Message& reply);
   [[nodiscard]] Cycle next_event(Cycle now) const;
@@ -59,6 +64,7 @@ class Switch final : public sim::Domain {
   std::uint32_t node_;
   sim::Inbox<Message> inbox_;
   std::vector<Wire> wires_;
+  IndexSet busy_;  // wires on which messages wait
   std::vector<std::uint32_t> wire_to_;
   std::vector<Framing> framing_;
   RequestTable<Asked> asked_;

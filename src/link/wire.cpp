@@ -16,7 +16,8 @@ Wire::Wire(Network& network, std::uint32_t source, std::uint32_t destination, un
       byte_to_cycle_(spec.bytes_per_second, spec.sender_khz * 1000),
       to_receiver_(spec.sender_khz, spec.receiver_khz),
       latency_(spec.latency),
-      queues_(queues),
+      queues_(queues, Ring<Message>(1)),
+      filled_(queues),
       last_(queues - 1),
       bounded_(spec.credit_bytes[0] > 0 || spec.credit_bytes[1] > 0),
       credits_{Credits(spec.credit_bytes[0]), Credits(spec.credit_bytes[1])},
@@ -30,17 +31,17 @@ void Wire::note_order(const Message& message) {
 /// Precondition: something waits. A queue whose first message waits for a write is not the only one: that
 /// write is in another.
 unsigned Wire::pick() {
-  do last_ = last_ + 1 == queues_.size() ? 0 : last_ + 1;
-  while (queues_[last_].empty() || passes_write(last_));
+  do last_ = static_cast<unsigned>(filled_.next_after(last_));
+  while (passes_write(last_));
   return last_;
 }
 
 /// kNone where every message that is next lacks credits.
 unsigned Wire::pick_with_credits() {
   unsigned queue = last_;
-  for (std::size_t tried = 0; tried < queues_.size(); ++tried) {
-    queue = queue + 1 == queues_.size() ? 0 : queue + 1;
-    if (queues_[queue].empty() || passes_write(queue)) continue;
+  for (std::size_t left = filled_.count(); left > 0; --left) {
+    queue = static_cast<unsigned>(filled_.next_after(queue));
+    if (passes_write(queue)) continue;
     const Message& message = queues_[queue].front();
     const std::size_t traffic = traffic_of(message);
     unsigned& held = held_[traffic];
@@ -95,6 +96,7 @@ void Wire::send(Cycle now, unsigned queue) {
   if (ordered_ && is_posted_write(message)) ++writes_sent_;
   if (ordered_ && is_ordered_reply(message)) writes_before_.pop();
   queues_[queue].pop();
+  if (queues_[queue].empty()) filled_.erase(queue);
   --waiting_;
 }
 

@@ -9,6 +9,7 @@
 #include "link/message.hpp"
 #include "link/traffic_log.hpp"
 #include "sim/clock.hpp"
+#include "util/index_set.hpp"
 #include "util/ring.hpp"
 #include "util/types.hpp"
 
@@ -57,6 +58,7 @@ class Wire {
   void push(unsigned queue, const Message& message) {
     if (ordered_) note_order(message);
     queues_[queue].push(message);
+    filled_.insert(queue);
     ++waiting_;
     pushed_ = true;
   }
@@ -73,7 +75,7 @@ class Wire {
   void persist(A& a) {
     a.members(*this, a.given(network_), a.given(log_), a.given(source_), a.given(destination_),
               a.given(cycle_to_byte_), a.given(byte_to_cycle_), a.given(to_receiver_), a.given(latency_),
-              queues_, waiting_, last_, free_, ready_, a.given(bounded_), credits_, held_, stalled_,
+              queues_, filled_, waiting_, last_, free_, ready_, a.given(bounded_), credits_, held_, stalled_,
               stalled_from_, pushed_, a.given(ordered_), writes_pushed_, writes_sent_, writes_before_,
               counters_);
   }
@@ -103,6 +105,7 @@ class Wire {
   sim::ClockRatio cycle_to_byte_, byte_to_cycle_, to_receiver_;
   Cycle latency_;
   std::vector<Ring<Message>> queues_;
+  IndexSet filled_;  // those with messages: a switch's wires have a queue for each wire of the system
   std::size_t waiting_ = 0;
   unsigned last_ = 0;       // queue that was served last
   std::uint64_t free_ = 0;  // the next byte's number, if bytes had been sent from cycle 0 on
