@@ -46,6 +46,7 @@ Cycle PeerPort::advance(Cycle from, Cycle to) {
     lane.replies.gather(edge);
     lane.served.gather(from);
     lane.answered.gather(from);
+    lane.due = next_of(lane, from == 0 ? 0 : from - 1);
   }
   Cycle now = std::max(from, next_event(from == 0 ? 0 : from - 1));
   while (now < to) {
@@ -59,10 +60,14 @@ void PeerPort::tick(Cycle now) {
   take_commands(now);  // 1. copies that the host or the directory wants
   take_messages(now);  // 2. what has come over the links
   for (Cycle edge = core_to_l2_.ceil(now); edge < core_to_l2_.ceil(now + 1); ++edge)
-    for (Lane& lane : lanes_) exchange_with_sms(lane, edge);  // 3. outward
-  read_for_copies();                                          // 4. lines to be copied
-  for (Lane& lane : lanes_) exchange_with_slices(lane, now);  // 5. inward
-  for (link::Wire& wire : wiring_.wires) wire.tick(now);      // 6. the links
+    for (Lane& lane : lanes_)
+      if (lane.due <= now) exchange_with_sms(lane, edge, now);  // 3. outward
+  read_for_copies(now);                                         // 4. lines to be copied
+  for (Lane& lane : lanes_)
+    if (lane.due <= now) exchange_with_slices(lane, now);  // 5. inward
+  for (link::Wire& wire : wiring_.wires) wire.tick(now);   // 6. the links
+  for (Lane& lane : lanes_)
+    if (lane.due <= now) lane.due = next_of(lane, now);
 }
 
 void PeerPort::take_commands(Cycle now) {
@@ -86,7 +91,7 @@ void PeerPort::take_messages(Cycle now) {
     const std::uint32_t lane = map_->lane(request.line);
     request.reply_to = fabric_->peer_requester(lane);
     request.kernel = kernel_;
-    lanes_[lane].to_serve.push(request);
+    lanes_[lane].serve(now, request);
   });
 }
 
@@ -103,11 +108,11 @@ void PeerPort::take_reply(Cycle now, const icnt::Request& reply) {
     const auto kind =
         icnt::reply_carries_data(r.kind) ? icnt::AccessKind::kRemoteData : icnt::AccessKind::kRemoteDone;
     if (r.sectors == 0)
-      lanes_[map_->lane(r.line)].to_reply.push({r.reply_to, {r.line, r.tag, kind, asked.managed, r.kernel}});
+      lanes_[map_->lane(r.line)].reply(now, {r.reply_to, {r.line, r.tag, kind, asked.managed, r.kernel}});
   } else {
     const icnt::Request& r = asked.request;
-    lanes_[map_->lane(r.line)].to_reply.push(
-        {r.reply_to, {r.line, r.tag, r.kind, reply.sectors, r.kernel, reply.again}});
+    lanes_[map_->lane(r.line)].reply(
+        now, {r.reply_to, {r.line, r.tag, r.kind, reply.sectors, r.kernel, reply.again}});
   }
   if (asked.request.sectors == 0) asked_.free(reply.tag);
 }
@@ -122,11 +127,11 @@ void PeerPort::copied(const PeerCopies::Done& done, Cycle now) {
 }
 
 /// Requests in, replies out: what a slice would do.
-void PeerPort::exchange_with_sms(Lane& lane, Cycle edge) {
+void PeerPort::exchange_with_sms(Lane& lane, Cycle edge, Cycle now) {
   lane.asked.tick(
       edge, may_ask(),
       [&](const icnt::Request& r) { return flits(icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0); },
-      [&](const icnt::Request& r) { accept(r); });
+      [&](const icnt::Request& r) { accept(now, r); });
   for (; !lane.to_reply.empty() && !lane.replies.full(); lane.to_reply.pop()) {
     const Reply& next = lane.to_reply.front();
     const unsigned sectors = icnt::reply_carries_data(next.reply.kind) ? bit_count(next.reply.sectors) : 0;
@@ -152,11 +157,11 @@ void PeerPort::accept_managed(const icnt::Request& request) {
   ask(owner, asked, request.line);
 }
 
-void PeerPort::accept(const icnt::Request& request) {
+void PeerPort::accept(Cycle now, const icnt::Request& request) {
   if (icnt::is_remote(request.kind)) return accept_managed(request);
   const std::uint16_t owner = map_->owner(request.line);
   if (owner == mem::Apertures::kMulticast) return ask_all(request);
-  if (owner == wiring_.device) return ring(request);
+  if (owner == wiring_.device) return ring(now, request);
   if (owner >= wiring_.first_nic && request.reply_to < fabric_->core_requester(0))
     throw UserError(fmt::format("a kernel of device {} accesses {:#x}, where NICs have their doorbells",
                                 wiring_.device, request.line));
@@ -164,13 +169,13 @@ void PeerPort::accept(const icnt::Request& request) {
 }
 
 /// The store of a status word in a NIC's own queue.
-void PeerPort::ring(const icnt::Request& request) {
+void PeerPort::ring(Cycle now, const icnt::Request& request) {
   link::Message message;
   message.access = request;
   message.access.tag = 0;
   send(map_->doorbell(request.line), kRequests, message);
-  lanes_[map_->lane(request.line)].to_reply.push(
-      {request.reply_to, {request.line, request.tag, request.kind, request.sectors, request.kernel}});
+  lanes_[map_->lane(request.line)].reply(
+      now, {request.reply_to, {request.line, request.tag, request.kind, request.sectors, request.kernel}});
 }
 
 /// Multicast: what a load reads is the sum of what its devices have there.
@@ -295,7 +300,7 @@ bool PeerPort::may_read() const {
 }
 
 /// As many lines as the lanes take in a cycle.
-void PeerPort::read_for_copies() {
+void PeerPort::read_for_copies(Cycle now) {
   while (may_read()) {
     const PeerCopies::Line line = *copies_.next_line();
     const std::uint32_t lane = map_->lane(line.source);
@@ -306,21 +311,24 @@ void PeerPort::read_for_copies() {
     request.kernel = kernel_;
     request.reply_to = fabric_->peer_requester(lane);
     request.tag = served_.add({line.to, 0, true, line, line.sectors});
-    lanes_[lane].to_serve.push(request);
+    lanes_[lane].serve(now, request);
   }
+}
+
+/// When something may happen in the lane, after `now`; with a full table too early.
+Cycle PeerPort::next_of(const Lane& lane, Cycle now) const {
+  if (!lane.to_reply.empty() && !lane.replies.full()) return now + 1;
+  if (!lane.to_serve.empty() && !lane.served.full()) return now + 1;
+  const Cycle edge = core_to_l2_.ceil(now + 1) - 1;  // the last L2 edge that is done
+  const Cycle l2 = std::min(lane.asked.next_event(edge, true), lane.replies.next_event(edge));
+  const Cycle core = std::min(lane.served.next_event(now), lane.answered.next_event(now, true));
+  return std::max(std::min(core, l2_to_core_.floor(l2)), now + 1);
 }
 
 /// After `now`.
 Cycle PeerPort::next_event(Cycle now) const {
   Cycle next = std::min({commands_.next_arrival(), orders_.next_arrival(), inbox_.next_arrival()});
-  const Cycle edge = core_to_l2_.ceil(now + 1) - 1;  // the last L2 edge that is done
-  for (const Lane& lane : lanes_) {
-    next = std::min({next, lane.served.next_event(now), lane.answered.next_event(now, true)});
-    const Cycle l2 = std::min(lane.asked.next_event(edge, may_ask()), lane.replies.next_event(edge));
-    next = std::min(next, l2_to_core_.floor(l2));
-    if (!lane.to_reply.empty() && !lane.replies.full()) return now + 1;
-    if (!lane.to_serve.empty() && !lane.served.full()) return now + 1;
-  }
+  for (const Lane& lane : lanes_) next = std::min(next, lane.due);
   if (may_read()) return now + 1;
   for (const link::Wire& wire : wiring_.wires) next = std::min(next, wire.next_event(now));
   return std::max(next, now + 1);

@@ -1,6 +1,7 @@
 // A device's port to the other devices of its system.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -115,9 +116,18 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
     icnt::EjectionPort<icnt::Reply> answered;   // core edges
     Ring<icnt::Request> to_serve;
     Ring<Reply> to_reply;
+    Cycle due = 0;  // core edge before which nothing happens here
+    void serve(Cycle now, const icnt::Request& request) {
+      to_serve.push(request);
+      due = std::min(due, now);
+    }
+    void reply(Cycle now, const Reply& one) {
+      to_reply.push(one);
+      due = std::min(due, now);
+    }
     template <class A>
     void persist(A& a) {
-      a.members(*this, asked, replies, served, answered, to_serve, to_reply);
+      a.members(*this, asked, replies, served, answered, to_serve, to_reply, due);
     }
   };
 
@@ -125,20 +135,21 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   void take_commands(Cycle now);
   void take_messages(Cycle now);
   void take_reply(Cycle now, const icnt::Request& reply);
-  void exchange_with_sms(Lane& lane, Cycle edge);
+  void exchange_with_sms(Lane& lane, Cycle edge, Cycle now);
   void exchange_with_slices(Lane& lane, Cycle now);
-  void accept(const icnt::Request& request);
+  void accept(Cycle now, const icnt::Request& request);
   void ask_all(const icnt::Request& request);
-  void ring(const icnt::Request& request);
+  void ring(Cycle now, const icnt::Request& request);
   [[nodiscard]] const PeerWiring::Multicast& multicast_switch(std::uint64_t devices, Address line) const;
   void send_reply(const Served& served, const icnt::Reply& reply);
   void accept_managed(const icnt::Request& request);
   void copied(const PeerCopies::Done& done, Cycle now);
   void accept_local(const icnt::Reply& reply);
-  void read_for_copies();
+  void read_for_copies(Cycle now);
   [[nodiscard]] bool may_read() const;
   void ask(std::uint16_t to, const Asked& asked, Address line);
   void send(std::uint16_t to, Queue queue, link::Message message);
+  [[nodiscard]] Cycle next_of(const Lane& lane, Cycle now) const;
   [[nodiscard]] Cycle next_event(Cycle now) const;
   [[nodiscard]] std::uint32_t flits(unsigned sectors) const {
     return icnt::Fabric::flits(sectors, wiring_.lane_bytes);
