@@ -58,8 +58,13 @@ void Slice::accept_far_replies(Cycle now) {
     } else if (icnt::is_read(r.kind) && r.kind != icnt::AccessKind::kAwait) {
       fill(now, static_cast<std::uint16_t>(r.tag), r.sectors);
     } else {
-      far_->forwarded[r.tag].request.again = r.again;
-      pass_on(far_->forwarded[r.tag].request, r.sectors, kNear, now);
+      icnt::Request& request = far_->forwarded[r.tag].request;
+      request.again = r.again;
+      pass_on(request, r.sectors, kNear, now);
+      if (request.kind == icnt::AccessKind::kAwait) {  // data come sector by sector
+        request.sectors = static_cast<SectorMask>(request.sectors & ~r.sectors);
+        if (request.sectors != 0) return;
+      }
       far_->free.push_back(r.tag);
     }
   });

@@ -105,13 +105,13 @@ class Watches {
     word.has = false;
     return true;
   }
-  /// Whether this is news.
+  /// The reply to a watch. Whether polls have to go on: the word has had its signals, or is not watched.
   bool resolve(const Watched& what, bool has) {
     Word& word = of(what);
     if (word.number != what.number) return false;  // found by a poll before
     word.has = has;
     if (!has) word.number = kNone;
-    return has;
+    return true;
   }
   [[nodiscard]] bool has(const Watched& what) { return of(what).number == what.number && of(what).has; }
   void owe(const Watched& what, std::uint64_t polls) { of(what).owed += polls; }

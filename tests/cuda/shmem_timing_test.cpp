@@ -125,6 +125,19 @@ TEST_CASE("network: an all-reduce of hosts sends 2 (n - 1) / n of its data from 
   }
 }
 
+TEST_CASE("network: the halves of an L2 forward polls that are answered sector by sector") {
+  const Folder folder;
+  std::string text = run({"config", "compnet_8"}).out;
+  const std::size_t halves = text.find("l2.halves");
+  REQUIRE(halves != std::string::npos);
+  text.replace(halves, text.find('\n', halves) - halves, "l2.halves = 2");
+  std::ofstream(folder / "halves.ini") << text;
+  const auto results = nlohmann::json::parse(
+      statistics(folder, {"exec", "-c", folder / "halves.ini", "--gpus", "2", "--",
+                          std::string(LOCKSTEP_SHMEM_EXAMPLES) + "/full_load", "64", "1", "32"}));
+  for (const auto& nic : results["system"]["network"]["nics"]) CHECK(nic["gets"] == 64);
+}
+
 TEST_CASE("network: each PE waits for the other's put as long as that takes") {
   const Folder folder;
   const auto time_of = [&](const std::string& wire_ps) {
