@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/unit_class.hpp"
+#include "trace/barrier_events.hpp"
 
 namespace lockstep::core {
 namespace {
@@ -125,7 +126,8 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
     out.kind = IssueKind::kFixed;  // .DEPBAR: readers wait for the products' registers
   out.needs_addresses = accesses_memory(inst.op_class);
   out.matrix = mnemonic == "LDSM" || mnemonic == "STSM";
-  named_barriers_ |= inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0;
+  named_barriers_ |= inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0 &&
+                     inst.barrier_id != trace::kCountedBarrier;
   set_pipe(out, inst);
   set_registers(out, inst);
   set_bank_reads(out, inst, before);

@@ -85,7 +85,7 @@ class IssueTable {
   [[nodiscard]] std::uint32_t index_of(const IssueInst& inst) const;
   /// Scoreboard entries that its instructions use.
   [[nodiscard]] unsigned scoreboard_entries() const { return scoreboard_entries_; }
-  /// Some instruction names a barrier other than 0.
+  /// Some instruction names a barrier other than 0, but not how many threads take part.
   [[nodiscard]] bool named_barriers() const { return named_barriers_; }
 
  private:

@@ -99,8 +99,8 @@ unsigned SmCtas::free_cta_slot() {
   return static_cast<unsigned>(ctas.size() - 1);
 }
 
-/// Traces name a barrier but not how many warps take part. Barrier 0 is the whole CTA's; any other is that of
-/// the warps that use it at all.
+/// Other traces than ours name a barrier but not how many warps take part. Barrier 0 is the whole CTA's; any
+/// other is that of the warps that use it at all.
 void SmCtas::find_barrier_members(Cta& cta, const std::array<std::uint8_t, kMaxWarps>& slots) {
   cta.members[0] = cta.warps;
   if (!kernels[cta.kernel].instructions->named_barriers()) return;
@@ -108,10 +108,17 @@ void SmCtas::find_barrier_members(Cta& cta, const std::array<std::uint8_t, kMaxW
     const Warp& warp = warps[slots[i]];
     for (const trace::Record* r = warp.next; r != warp.end; ++r) {
       const IssueInst& inst = (*warp.table)[r->inst()];
-      if (r->mask != 0 && inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0)
+      if (r->mask != 0 && inst.barrier != trace::BarrierOp::kNone && inst.barrier_id % 16 != 0)
         cta.members[inst.barrier_id % 16] |= warp_bit(slots[i]);
     }
   }
+}
+
+void SmCtas::note_arrival(const Warp& warp, unsigned id, Cycle now) {
+  ++counters[warp.kernel].barriers;
+  Cycle& last = ctas[warp.cta].last_arrival[id];
+  last = std::max(now, barrier_free);
+  barrier_free = last + config.sync.barrier_interval;
 }
 
 void SmCtas::barrier(unsigned w, const IssueInst& inst, Cycle now) {
@@ -119,10 +126,8 @@ void SmCtas::barrier(unsigned w, const IssueInst& inst, Cycle now) {
   Warp& warp = warps[w];
   Cta& cta = ctas[warp.cta];
   const unsigned id = inst.barrier_id % 16;
-  ++counters[warp.kernel].barriers;
   cta.arrived[id] |= warp_bit(w);
-  cta.last_arrival[id] = std::max(now, barrier_free);
-  barrier_free = cta.last_arrival[id] + config.sync.barrier_interval;
+  note_arrival(warp, id, now);
   if (inst.barrier != trace::BarrierOp::kArrive) {
     warp.block = Block::kBarrier;
     warp.barrier = static_cast<std::uint8_t>(id);
@@ -137,10 +142,36 @@ void SmCtas::release_barrier_if_complete(Cta& cta, unsigned id, Cycle now) {
   for (const unsigned w : bits_of(released)) {
     Warp& warp = warps[w];
     if (warp.block != Block::kBarrier || warp.barrier != id) continue;  // only arrived
-    warp.block = Block::kNone;
-    warp.not_before = local(std::max(now, cta.last_arrival[id])) + config.sync.barrier_latency;
-    warp.delay = Stall::kBarrier;
-    evaluate(w, local(now) + 1);
+    release_from_barrier(w, std::max(now, cta.last_arrival[id]), now);
+  }
+}
+
+void SmCtas::release_from_barrier(unsigned w, Cycle since, Cycle now) {
+  Warp& warp = warps[w];
+  warp.block = Block::kNone;
+  warp.not_before = local(since) + config.sync.barrier_latency;
+  warp.delay = Stall::kBarrier;
+  evaluate(w, local(now) + 1);
+}
+
+/// A barrier of which the record says how many threads must have arrived.
+void SmCtas::counted_barrier(unsigned w, const IssueInst& inst, const trace::BarrierEvents& events,
+                             Cycle now) {
+  Warp& warp = warps[w];
+  Cta& cta = ctas[warp.cta];
+  const unsigned id = events.barrier;
+  note_arrival(warp, id, now);
+  cta.counted[id] += events.arriving;
+  if (inst.barrier != trace::BarrierOp::kArrive) {
+    warp.block = Block::kBarrier;
+    warp.barrier = static_cast<std::uint8_t>(trace::kCountedBarrier + id);
+    warp.waits_for = {0, static_cast<std::uint32_t>(events.awaited)};
+  }
+  for (const unsigned other : bits_of(cta.warps)) {
+    const Warp& there = warps[other];
+    if (there.block == Block::kBarrier && there.barrier == trace::kCountedBarrier + id &&
+        there.waits_for.events <= cta.counted[id])
+      release_from_barrier(other, std::max(now, cta.last_arrival[id]), now);
   }
 }
 
@@ -259,9 +290,14 @@ void SmCtas::dump(std::string& out) const {
                      warp.end - warp.next, warp.buffered);
     }
     fmt::format_to(std::back_inserter(out), ", stall: {}", kNames[static_cast<unsigned>(reason[w])]);
-    if (warp.block == Block::kBarrier)
+    if (warp.block == Block::kBarrier && warp.barrier >= trace::kCountedBarrier) {
+      const unsigned id = warp.barrier - trace::kCountedBarrier;
+      fmt::format_to(std::back_inserter(out), " (barrier {}: {} threads have arrived, it waits for {})", id,
+                     cta.counted[id], warp.waits_for.events);
+    } else if (warp.block == Block::kBarrier) {
       fmt::format_to(std::back_inserter(out), " (barrier {}: arrived {} of {})", warp.barrier,
                      bit_count(cta.arrived[warp.barrier]), bit_count(cta.members[warp.barrier]));
+    }
     if (warp.block == Block::kMbarrier)
       fmt::format_to(std::back_inserter(out), " (mbarrier {} of the CTA: waits for {} events)",
                      warp.waits_for.mbarrier, warp.waits_for.events);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/sm_warps.hpp"
+#include "trace/barrier_events.hpp"
 
 namespace lockstep::core {
 
@@ -13,7 +14,10 @@ struct SmCtas : SmWarps {
   [[nodiscard]] unsigned free_warp_slot() const;
   [[nodiscard]] unsigned free_cta_slot();
   void find_barrier_members(Cta& cta, const std::array<std::uint8_t, kMaxWarps>& slots);
+  void note_arrival(const Warp& warp, unsigned id, Cycle now);
   void barrier(unsigned w, const IssueInst& inst, Cycle now);
+  void counted_barrier(unsigned w, const IssueInst& inst, const trace::BarrierEvents& events, Cycle now);
+  void release_from_barrier(unsigned w, Cycle since, Cycle now);
   void release_barrier_if_complete(Cta& cta, unsigned id, Cycle now);
   void wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted);
   void notify_mbarrier(Cta& cta, const MbarrierEvents& events, Cycle now);

@@ -94,7 +94,11 @@ void Sm::State::issue(unsigned w, Cycle now) {
       scoreboard.write(w, inst, t + inst.latency + delay);
       break;
     case IssueKind::kBarrier:
-      if (record.mask != 0) barrier(w, inst, now);
+      if (record.mask == 0) break;
+      if (inst.barrier_id != trace::kCountedBarrier)
+        barrier(w, inst, now);
+      else if (record.form() == trace::AddressForm::kAffine)
+        counted_barrier(w, inst, trace::unpack(trace::BarrierEventWords{warp.words[0], warp.words[1]}), now);
       break;
     case IssueKind::kFence:
       fence(warp, inst, t);

@@ -47,7 +47,7 @@ struct alignas(64) Warp {
   std::uint8_t kernel = 0, cta = 0;
   std::uint8_t number = 0;  // in its CTA
   Block block = Block::kNone;
-  std::uint8_t barrier = 0;        // id waited for
+  std::uint8_t barrier = 0;        // id waited for; kCountedBarrier + id for waits_for.events threads
   bool branch_unresolved = false;  // the fetch waits for a branch to issue
   bool resident = false;
   stats::Stall delay = stats::Stall::kWait;                // what not_before stands for
@@ -58,7 +58,7 @@ struct alignas(64) Warp {
   std::uint8_t open_group = 0;                             // LDGSTS since the last LDGDEPBAR belong to it
   std::array<std::uint16_t, kMaxAsyncGroups> group{};      // async copies under way by group
   std::uint16_t awaited = 0;                               // AWAITs under way
-  MbarrierEvents waits_for;                                // Block::kMbarrier
+  MbarrierEvents waits_for;                                // Block::kMbarrier, counted barriers
   std::array<MbarrierEvents, kMaxAsyncGroups> notifies{};  // when the group's copies have ended
 };
 
@@ -73,6 +73,7 @@ struct Cta {
   std::uint64_t warps = 0;                  // slots, bit each
   std::array<std::uint64_t, 16> arrived{};  // by barrier id: slots waiting or arrived
   std::array<std::uint64_t, 16> members{};  // by barrier id: live slots that take part
+  std::array<std::uint32_t, 16> counted{};  // by barrier id: threads that have arrived (trace::BarrierEvents)
   std::array<Cycle, 16> last_arrival{};  // by barrier id: when the SM's barriers processed the last arrival
   std::vector<std::uint32_t> mbarriers;  // by number: events that it has had
 };

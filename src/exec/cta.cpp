@@ -117,6 +117,7 @@ Cta::State Cta::run() {
       fault(FaultKind::kInstructionLimit, "the launch may still be running");
     if (tired || !sliced || rested) tired_rounds = tired ? tired_rounds + 1 : 0;
     if (!sliced && is_livelocked(still, before)) return State::kSpinning;
+    if (sliced && machine_->turns) return State::kTurnOver;
     if (further && tired_rounds < kRoundsBeforeSpinning) {
       stuck_ = false;
       continue;
@@ -168,30 +169,45 @@ void Cta::add_to(Fingerprint& print) const {
     if (!warp.done()) warp.add_to(print);
 }
 
+/// Threads of the warp's latest arrivals, with those that have ended.
+std::uint32_t Cta::Barrier::count(std::size_t warp, LaneMask live) const {
+  return latest[warp] == 0 ? 0 : kWarpSize - static_cast<std::uint32_t>(std::popcount(live & ~latest[warp]));
+}
+
 bool Cta::complete(const Barrier& barrier) const {
-  std::uint32_t threads = 0;
+  std::uint32_t threads = barrier.earlier;
   bool all = true;
   for (std::size_t w = 0; w < warps_.size(); ++w) {
-    const LaneMask missing = warps_[w].live() & ~barrier.arrived[w];
-    all &= missing == 0;
-    if (barrier.arrived[w] != 0) threads += kWarpSize - static_cast<std::uint32_t>(std::popcount(missing));
+    all &= (warps_[w].live() & ~barrier.arrived[w]) == 0;
+    threads += barrier.count(w, warps_[w].live());
   }
   return barrier.threads == 0 ? all : threads >= barrier.threads;
 }
 
-void Cta::arrive(const Arrival& arrival, std::uint32_t warp) {
+std::uint32_t Cta::arrive(const Arrival& arrival, std::uint32_t warp) {
   Barrier& barrier = barriers_[arrival.barrier];
   if (!barrier.pending) {
     barrier.pending = true;
     barrier.threads = arrival.threads;
     barrier.all = true;
     barrier.yes = 0;
+    barrier.earlier = 0;
     barrier.arrived.assign(warps_.size(), 0);
+    barrier.latest.assign(warps_.size(), 0);
   }
+  const LaneMask live = warps_[warp].live();
+  std::uint32_t before = barrier.count(warp, live);
+  if ((barrier.latest[warp] & arrival.lanes) != 0) {
+    barrier.earlier += before;
+    barrier.latest[warp] = before = 0;
+  }
+  barrier.latest[warp] |= arrival.lanes;
   barrier.arrived[warp] |= arrival.lanes;
   barrier.all &= arrival.yes == arrival.lanes;
   barrier.yes += static_cast<unsigned>(std::popcount(arrival.yes));
-  settle(arrival.barrier);
+  const std::uint32_t added = barrier.count(warp, live) - before;
+  barrier.total += added;
+  return added;
 }
 
 void Cta::settle(std::uint32_t which) {
@@ -199,7 +215,7 @@ void Cta::settle(std::uint32_t which) {
   if (!barrier.pending || !complete(barrier)) return;
   barrier.pending = false;
   if (checked_) checked_->order.complete(which, barrier.arrived, barrier.threads == 0);
-  const Reduced reduced{barrier.all, barrier.yes != 0, barrier.yes};
+  const Reduced reduced{barrier.all, barrier.yes != 0, barrier.yes, barrier.total};
   for (Warp& warp : warps_)
     if (!warp.done()) warp.release_barrier(which, reduced);
 }

@@ -24,6 +24,7 @@ class Cta {
 
   enum class State : std::uint8_t {
     kDone,
+    kTurnOver,  // Machine::turns: another one may run
     kBlocked,   // every warp waits at a barrier: only another CTA of the cluster can help
     kSpinning,  // it polls something that others must change
     kInterrupted,
@@ -48,8 +49,11 @@ class Cta {
   // Called by warps.
   /// What they share.
   [[nodiscard]] CtaState& state() { return state_; }
-  /// Lanes of warp number `warp` have arrived at a barrier.
-  void arrive(const Arrival& arrival, std::uint32_t warp);
+  /// Lanes of warp number `warp` have arrived at a barrier. Returns by how many threads that brings it
+  /// further.
+  std::uint32_t arrive(const Arrival& arrival, std::uint32_t warp);
+  /// Where the barrier is complete, those that wait go on.
+  void settle(std::uint32_t barrier);
   void lanes_exited();
   /// Completes the phase of the cluster's barrier where every thread that is left has arrived.
   void settle_cluster();
@@ -65,10 +69,14 @@ class Cta {
     bool all = true;
     std::uint64_t yes = 0;
     std::vector<LaneMask> arrived;  // by warp
+    // PTX counts arrivals, not threads: one that has arrived and then waits counts twice.
+    std::vector<LaneMask> latest;  // by warp: arrived since those that `earlier` counts
+    std::uint32_t earlier = 0;     // threads
+    std::uint64_t total = 0;       // of threads that have arrived, in all phases
+    [[nodiscard]] std::uint32_t count(std::size_t warp, LaneMask live) const;
   };
   [[nodiscard]] std::span<const Warp> warpgroup(std::uint32_t number) const;
   [[nodiscard]] bool complete(const Barrier& barrier) const;
-  void settle(std::uint32_t barrier);
   /// What the warps did in the round that is under way.
   struct Round {
     bool further = false, spinning = false, tired = false;

@@ -50,6 +50,7 @@ void Decoder::decode_function(std::uint32_t index) {
   find_fenced_polls(*code_, out_);
   find_signals(*code_, out_);
   find_spin_loops(*code_, out_);
+  find_work_loops(*code_, out_);
   find_known_bases(*code_, *flow_, out_);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "exec/decode.hpp"
+#include "ptx/barrier.hpp"
 
 namespace lockstep::exec {
 
@@ -245,6 +246,7 @@ void Decoder::decode_barrier(const Inst& inst, Operation& op) {
   if (next < end) form.threads = operand_of(inst.operands[next], ptx::Type::kU32, op);
   if (form.kind == BarrierForm::Kind::kArrive && !form.threads.exists())
     fail("the number of threads is missing");
+  form.counted = ptx::is_counted_barrier(inst);
   op.handler = Handler::kBarrier;
   op.detail = static_cast<std::uint32_t>(out_.barriers.size());
   out_.barriers.push_back(form);

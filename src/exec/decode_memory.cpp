@@ -225,7 +225,8 @@ void Decoder::decode_atomic(const Inst& inst, Operation& op) {
   const bool unread = !returns || unread_result(inst.operands[0]);
   const std::uint32_t mbarrier = returns ? ~0u : completion_mbarrier(inst);
   const bool commutes = unread && mbarrier == ~0u && !compare && atomic_commutes(inst.form);
-  out_.atomics.push_back({*fn, *global, compare, returns, commutes, mbarrier});
+  const bool takes = !unread && (inst.has(Mod::kAdd) || inst.has(Mod::kInc) || inst.has(Mod::kDec));
+  out_.atomics.push_back({*fn, *global, compare, returns, commutes, mbarrier, takes});
   set_operands(op, destinations, sources);
 }
 

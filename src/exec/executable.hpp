@@ -58,6 +58,9 @@ class Executable {
   [[nodiscard]] const std::vector<MemoryForm>& memory() const { return code_.memory; }
   [[nodiscard]] const std::vector<SpinLoop>& spins() const { return code_.spins; }
   [[nodiscard]] const std::vector<AtomicForm>& atomics() const { return code_.atomics; }
+  /// Does a loop of it count in global memory and use the number? So do CTAs that take one piece of work
+  /// after the other: which ones then depends on how fast they are.
+  [[nodiscard]] bool takes_work() const { return code_.takes_work; }
   [[nodiscard]] const std::vector<MultimemForm>& multimems() const { return code_.multimems; }
   [[nodiscard]] const std::vector<BarrierForm>& barriers() const { return code_.barriers; }
   [[nodiscard]] const std::vector<CallSite>& calls() const { return code_.calls; }

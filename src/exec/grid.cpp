@@ -24,7 +24,7 @@ constexpr std::uint32_t kMaxBlockZ = 64, kMaxGridYz = 65535, kMaxGridX = 0x7ffff
 constexpr std::uint64_t kMaxClusterCtas = 16;
 constexpr std::uint64_t kWorkspaceBytes = 256;
 constexpr std::uint64_t kDefaultHeapBytes = 8 << 20;  // the CUDA runtime's default
-constexpr std::uint64_t kMaxCtasPerSm = 32;
+constexpr std::uint64_t kMaxCtasPerSm = 32, kMaxThreadsOfSm = 2048;
 // Before a grid whose CTAs spin asks whether it gets any further.
 constexpr std::uint64_t kPatience = 8, kLong = 4096;  // rounds, instructions
 
@@ -60,6 +60,7 @@ struct Grid::State {
     Cta cta;
     CtaRecord record;
     Cta::State state = Cta::State::kSpinning;
+    std::uint64_t executed = 0;                              // warp instructions in its turns
     std::vector<std::pair<std::size_t, std::size_t>> marks;  // by warp: records and words at State::mark()
   };
   State(const Launch& launch, DeviceMemory& memory, const RunOptions& options)
@@ -79,6 +80,9 @@ struct Grid::State {
   void start_cluster(std::uint64_t index);
   bool help(std::uint64_t index);
   bool run_others(std::uint64_t index, bool& further);
+  [[nodiscard]] bool may_take_turns() const;
+  RunningCta* whose_turn();
+  bool take_turns(const RunningCta& until);
   bool ask_server();
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] bool is_livelocked(LivelockDetector& still, std::uint64_t before);
@@ -149,7 +153,8 @@ Grid::State::RunningCta& Grid::State::start(std::uint64_t index) {
     place = std::move(idle.back());
     idle.pop_back();
   }
-  place->state = Cta::State::kSpinning;
+  place->state = machine.turns ? Cta::State::kTurnOver : Cta::State::kSpinning;
+  place->executed = 0;
   place->cta.start(machine, index, recording ? &place->record : nullptr);
   return *place;
 }
@@ -192,6 +197,39 @@ bool Grid::State::has_room() const {
   std::uint64_t live = 0;
   for (const auto& [index, running] : started) live += running->state != Cta::State::kDone;
   return live < machine.options.sm_count * kMaxCtasPerSm;
+}
+
+/// Whether all CTAs are on the machine at once and take work: then they run along with each other, as they
+/// would there. Clusters and cooperative launches have an order of their own.
+bool Grid::State::may_take_turns() const {
+  const Launch& l = machine.launch;
+  const std::uint64_t held =
+      machine.options.sm_count * std::max<std::uint64_t>(1, kMaxThreadsOfSm / l.block.count());
+  return machine.kernel.takes_work() && !l.cooperative && l.cluster.count() == 1 && l.grid.count() > 1 &&
+         l.grid.count() <= held;
+}
+
+/// The CTA that has executed least, of those that do not wait.
+Grid::State::RunningCta* Grid::State::whose_turn() {
+  RunningCta* first = nullptr;
+  for (auto& [index, running] : started)
+    if (running->state == Cta::State::kTurnOver && (first == nullptr || running->executed < first->executed))
+      first = running.get();
+  return first;
+}
+
+/// CTAs run in turn until that one has ended or waits, or none can take a turn. False: interrupted.
+bool Grid::State::take_turns(const RunningCta& until) {
+  for (; next < machine.launch.grid.count(); ++next)
+    if (started.count(next) == 0) start_cluster(next);
+  while (until.state == Cta::State::kTurnOver) {
+    RunningCta* const running = whose_turn();
+    const std::uint64_t before = machine.counts.warp_instructions;
+    running->state = running->cta.run();
+    running->executed += machine.counts.warp_instructions - before;
+    if (running->state == Cta::State::kInterrupted) return false;
+  }
+  return true;
 }
 
 /// CTA `index` waits for something: the others run. When that brings nothing, as many again are started; a
@@ -273,10 +311,12 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
   State& s = *state_;
   s.recording = record != nullptr;
   s.waits = false;
+  s.machine.turns = s.may_take_turns();
   s.start_cluster(index);
   State::RunningCta& running = *s.started.at(index);
   LivelockDetector still(s.machine.watch, kPatience, kLong);
   std::uint64_t before = s.machine.counts.warp_instructions;
+  if (s.machine.turns && !s.take_turns(running)) return false;
   while (running.state != Cta::State::kDone) {
     running.state = running.cta.run();
     if (running.state == Cta::State::kInterrupted) return false;

@@ -33,6 +33,7 @@ struct Machine {
   Launch launch;
   std::vector<std::byte> parameters;
   Address workspace = 0;           // of a cooperative launch
+  bool turns = false;              // CTAs take turns: what takes work ends one
   std::uint32_t shared_bytes = 0;  // of a CTA, static and dynamic, in whole units
   RunCounts counts;
   RunCounts observed;             // of `counts`, what the observer knows

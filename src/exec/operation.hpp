@@ -118,6 +118,7 @@ struct AtomicForm {
   bool returns = false;
   bool commutes = false;         // an integer operation, valid in any order, whose return value is unused
   std::uint32_t mbarrier = ~0u;  // red.async: whose bytes it completes, as a MemoryForm
+  bool takes = false;            // counts (add, inc, dec), and the number is used
 };
 
 /// multimem.ld_reduce, multimem.st, multimem.red; the place is a MemoryForm.
@@ -130,6 +131,8 @@ struct BarrierForm {
   enum class Kind : std::uint8_t { kSync, kArrive, kAnd, kOr, kPopc } kind = Kind::kSync;
   OperandRef barrier = OperandRef::none(), threads = OperandRef::none(), predicate = OperandRef::none();
   bool negated = false;
+  bool counted = false;  // its record says who arrives and for how many it waits: it names a number of
+                         // threads, or a register has its own
 };
 
 /// mbarrier.*; the barrier's place is a MemoryForm.

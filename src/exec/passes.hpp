@@ -14,6 +14,9 @@ void find_fenced_polls(const FunctionCode& function, Translation& out);
 /// behind a fence (all atomics, the first plain store; those of multimem likewise).
 void find_signals(const FunctionCode& function, Translation& out);
 
+/// work_loops.cpp: Translation::takes_work.
+void find_work_loops(const FunctionCode& function, Translation& out);
+
 /// spin_loops.cpp: loops that wait for words of global memory.
 void find_spin_loops(const FunctionCode& function, Translation& out);
 

@@ -20,6 +20,7 @@ struct Translation {
   std::vector<MemoryForm> memory;
   std::vector<SpinLoop> spins;
   std::vector<AtomicForm> atomics;
+  bool takes_work = false;  // see Executable
   std::vector<MultimemForm> multimems;
   std::vector<BarrierForm> barriers;
   std::vector<CallSite> calls;

@@ -134,6 +134,7 @@ Warp::Stop Warp::run_split() {
       case Handler::kAtomic:
         execute_atomic(state_, op, active);
         ++state_.now.pc;
+        if (state_.machine->turns && state_.machine->kernel.atomics()[op.second].takes) return Stop::kSliced;
         break;
       default: {
         bool stop = false;
@@ -280,7 +281,10 @@ void Warp::note_slow_path(const Operation& op, LaneMask active) {
 bool Warp::barrier(const Operation& op, LaneMask active) {
   Arrival arrival;
   const bool left = execute_barrier(state_, paths_, op, active, arrival);
-  if (arrival.lanes != 0) cta_->arrive(arrival, state_.index);
+  if (arrival.lanes == 0) return left;
+  const std::uint32_t counted = cta_->arrive(arrival, state_.index);
+  if (state_.record) note_arrival(state_, paths_, op, arrival, counted);
+  cta_->settle(arrival.barrier);
   return left;
 }
 

@@ -36,6 +36,7 @@ struct Split {
   std::uint32_t pc = 0, point = 0, frame = 0;
   LaneMask mask = 0, members = 0;  // members: lanes that a blocked split waits for
   std::uint32_t barrier = 0;
+  std::uint32_t counted = 0;  // threads that its arrival at a counted barrier has added
   std::uint32_t poll_pc[2] = {};
   std::uint64_t poll[2] = {};
 };

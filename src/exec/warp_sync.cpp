@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "exec/check/launch_check.hpp"
+#include "trace/barrier_events.hpp"
 
 namespace lockstep::exec {
 
@@ -68,16 +69,24 @@ LaneMask sync_waiting(WarpState& warp, Divergence& paths, const Split& waiting, 
   return done;
 }
 
-/// Records the arrival of a split at a barrier. Here, splits wait separately; in the timing model, the whole
-/// warp waits, from the last split's arrival on. The earlier arrivals have records without active lanes.
-void note_arrival(WarpState& warp, Divergence& paths) {
+/// The arrival of a split that waits. Here, splits wait separately; in the timing model, the whole warp
+/// waits, from the last split's arrival on. The earlier arrivals have records without active lanes.
+void note_wait(WarpState& warp, Divergence& paths, std::uint32_t counted) {
   Split& arrived = paths.others().back();
   arrived.owes_record = true;
+  arrived.counted = counted;
   const bool goes_on = warp.now.mask != 0 || std::ranges::any_of(paths.others(), [](const Split& s) {
                          return s.state == Split::State::kReady;
                        });
   if (!goes_on) return note_barrier(warp, paths, arrived.barrier);
   warp.record->records.push_back(trace::Record::make(arrived.pc, trace::AddressForm::kNone, 0));
+}
+
+void note_events(WarpState& warp, std::uint32_t pc, LaneMask lanes, const trace::BarrierEvents& events) {
+  const trace::BarrierEventWords words = trace::pack(events);
+  warp.record->words.push_back(words.base);
+  warp.record->words.push_back(words.stride);
+  warp.record->records.push_back(trace::Record::make(pc, trace::AddressForm::kAffine, lanes));
 }
 
 /// Lanes whose predicate of bar.red is true.
@@ -153,31 +162,37 @@ bool execute_barrier(WarpState& warp, Divergence& paths, const Operation& op, La
   if (threads % kWarpSize != 0)
     warp.fault(FaultKind::kIllegalInstruction, active, 0,
                "the number of threads is not a multiple of the warp size");
-  arrival = {which, threads, active, lanes_for(warp, form, active)};
-  if (form.kind == BarrierForm::Kind::kArrive) {
-    if (warp.record) warp.note(active);
-    ++warp.now.pc;
-    return true;
-  }
-  const bool left = paths.block(warp, Split::State::kAtBarrier, active, 0, which);
-  if (warp.record) note_arrival(warp, paths);
-  return left;
+  const bool waits = form.kind != BarrierForm::Kind::kArrive;
+  arrival = {which, threads, active, lanes_for(warp, form, active), waits};
+  if (waits) return paths.block(warp, Split::State::kAtBarrier, active, 0, which);
+  ++warp.now.pc;
+  return true;
 }
 
-void note_barrier(WarpState& warp, Divergence& paths, std::uint32_t which) {
+void note_arrival(WarpState& warp, Divergence& paths, const Operation& op, const Arrival& arrival,
+                  std::uint32_t counted) {
+  if (!warp.machine->kernel.barriers()[op.detail].counted) counted = 0;
+  if (arrival.waits) return note_wait(warp, paths, counted);
+  note_events(warp, warp.now.pc - 1, arrival.lanes, {static_cast<std::uint8_t>(arrival.barrier), counted, 0});
+}
+
+void note_barrier(WarpState& warp, Divergence& paths, std::uint32_t which, std::uint64_t arrived) {
   LaneMask lanes = 0;
-  std::uint32_t pc = 0;
+  std::uint32_t pc = 0, counted = 0;
   for (Split& split : paths.others()) {
-    if (!split.owes_record || split.barrier != which) continue;
+    if (!split.owes_record || split.barrier != which || (split.counted != 0 && arrived == 0)) continue;
     split.owes_record = false;
     lanes |= split.mask;
+    counted += split.counted;
     pc = split.pc;
   }
-  if (lanes != 0) warp.record->records.push_back(trace::Record::make(pc, trace::AddressForm::kNone, lanes));
+  if (lanes == 0) return;
+  if (counted != 0) return note_events(warp, pc, lanes, {static_cast<std::uint8_t>(which), counted, arrived});
+  warp.record->records.push_back(trace::Record::make(pc, trace::AddressForm::kNone, lanes));
 }
 
 void release_barrier(WarpState& warp, Divergence& paths, std::uint32_t which, const Reduced& reduced) {
-  if (warp.record) note_barrier(warp, paths, which);
+  if (warp.record) note_barrier(warp, paths, which, reduced.arrived);
   for (Split& split : paths.others()) {
     if (split.state != Split::State::kAtBarrier || split.barrier != which) continue;
     const Operation& op = warp.operations[split.pc];

@@ -58,7 +58,10 @@ std::vector<std::string> sequence_keys(const ptx::Form& form) {
   const std::string type = form.op == Opcode::kSet || form.op == Opcode::kSlct ? last : first;
   if (form.op == Opcode::kDiv || form.op == Opcode::kRem)
     keys.push_back(op + "." + std::string(ptx::name(form.type())));
-  if (const char* word = operation_word(form)) keys.push_back(op + "." + word + "." + type);
+  if (const char* word = operation_word(form)) {
+    if (form.has(Mod::kFtz)) keys.push_back(op + "." + word + ".ftz." + type);
+    keys.push_back(op + "." + word + "." + type);
+  }
   keys.push_back(op + "." + type);
   keys.push_back(op);
   return keys;
@@ -242,8 +245,8 @@ void Builder::instruction(const Instruction& i, std::uint32_t number) {
 bool Builder::folded(const Instruction& i, std::uint32_t number) {
   if (registers_->folded(number) || fusions_->gone(number)) return true;
   if (const Fused* both = fusions_->at(number)) return fused(i, *both), true;
-  return i.op() != Opcode::kLd && !i.operands.empty() && i.operands[0].kind == OperandKind::kRegister &&
-         registers_->constant(i.operands[0].reg);
+  return i.op() != Opcode::kLd && ptx::destination_count(i.form) > 0 && !i.operands.empty() &&
+         i.operands[0].kind == OperandKind::kRegister && registers_->constant(i.operands[0].reg);
 }
 
 void Builder::fused(const Instruction& i, const Fused& both) {

@@ -5,6 +5,7 @@
 
 #include "lower/builder.hpp"
 #include "lower/constants.hpp"
+#include "ptx/barrier.hpp"
 
 namespace lockstep::lower {
 
@@ -251,10 +252,13 @@ void Builder::barrier(const Instruction& i) {
   std::int64_t number = 0;
   if (i.operands.size() > at && i.operands[at].kind == OperandKind::kImmediate)
     number = static_cast<std::int64_t>(i.operands[at].bits);
-  emit(arrive   ? "BAR.ARV"
-       : reduce ? "BAR.RED.POPC.DEFER_BLOCKING"
-                : "BAR.SYNC.DEFER_BLOCKING",
-       {}, {}, 0, Carries::kNothing, number);
+  const std::string opcode = arrive   ? "BAR.ARV"
+                             : reduce ? "BAR.RED.POPC.DEFER_BLOCKING"
+                                      : "BAR.SYNC.DEFER_BLOCKING";
+  if (ptx::is_counted_barrier(i))
+    emit(opcode + ".EVENTS", {}, {}, sizeof(std::uint64_t), Carries::kFirst);
+  else
+    emit(opcode, {}, {}, 0, Carries::kNothing, number);
   if (reduce && !places(i.operands[0]).empty()) emit("B2R.RESULT", places(i.operands[0]), {});
 }
 

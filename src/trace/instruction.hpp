@@ -114,7 +114,7 @@ struct StaticInst {
   bool may_branch = false;  // the next PC may differ from pc + bytes
   BarrierOp barrier =
       BarrierOp::kNone;         // SYNCS, ARRIVES: kArrive, kSync where its words give mbarrier and events
-  std::uint8_t barrier_id = 0;  // named barrier; 0 where the trace does not say
+  std::uint8_t barrier_id = 0;  // named barrier, or kCountedBarrier; 0 where the trace does not say
   FenceScope fence = FenceScope::kNone;
   SignalOp signal = SignalOp::kNone;
   BulkCopy bulk = BulkCopy::kNone;  // else its words are those of bulk_runs.hpp

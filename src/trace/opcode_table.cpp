@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "trace/barrier_events.hpp"
 #include "trace/opcodes_modifiers.hpp"
 #include "trace/opcodes_operands.hpp"
 #include "trace/opcodes_rows.hpp"
@@ -78,6 +79,7 @@ void set_barrier(StaticInst& inst, const InstructionText& text, const Opcode& op
   inst.barrier = opcode.has("ARV")   ? BarrierOp::kArrive
                  : opcode.has("RED") ? BarrierOp::kReduce
                                      : BarrierOp::kSync;
+  if (inst.has_addresses && opcode.has("EVENTS")) inst.barrier_id = kCountedBarrier;
   if (!text.has_immediate || text.immediate < 0 || text.immediate > 1024) return;
   const auto value = static_cast<std::uint32_t>(text.immediate);
   if (value < 16) {

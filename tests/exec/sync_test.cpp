@@ -296,6 +296,47 @@ TEST_CASE("named barriers with counts") {
   for (std::uint32_t i = 0; i < 32; ++i) CHECK(values[i] == i + 7);
 }
 
+// Three warps arrive at a barrier of 128 threads; one of them then waits there too, and counts again. A
+// second phase has the same threads: what is left of the first would complete it too early.
+constexpr const char* kArriveThenWait = R"(
+.visible .entry collect(.param .u64 out) {
+  .shared .align 4 .u32 cell[96];
+  .reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  shl.b32 %r2, %r1, 2;
+  mov.u32 %r3, cell;
+  add.u32 %r4, %r3, %r2;
+  mov.u32 %r5, 0;
+  mov.u32 %r9, 5;
+  setp.lt.u32 %p1, %r1, 32;
+$NEXT:
+  mad.lo.u32 %r6, %r5, 1000, %r1;
+  st.shared.u32 [%r4], %r6;
+  bar.arrive %r9, 128;
+  @!%p1 bra $SKIP;
+  bar.sync %r9, 128;
+  ld.shared.u32 %r7, [%r4+256];
+  mad.lo.u32 %r8, %r5, 32, %r1;
+  mul.wide.u32 %rd2, %r8, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  st.global.u32 [%rd2], %r7;
+$SKIP:
+  bar.sync 0;
+  add.u32 %r5, %r5, 1;
+  setp.lt.u32 %p2, %r5, 2;
+  @%p2 bra $NEXT;
+  ret;
+})";
+
+TEST_CASE("a warp that arrives at a barrier and then waits at it counts twice") {
+  Device device(kArriveThenWait);
+  const Address out = device.zeros<std::uint32_t>(64);
+  device.run("collect", {1, 1, 1}, {96, 1, 1}, Arguments(out));
+  const auto values = device.read<std::uint32_t>(out, 64);
+  for (std::uint32_t i = 0; i < 64; ++i) CHECK(values[i] == i / 32 * 1000 + 64 + i % 32);
+}
+
 constexpr const char* kBarrierReduce = R"(
 .visible .entry votes(.param .u64 out) {
   .reg .pred %p<5>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
