@@ -61,6 +61,8 @@ IssueKind kind_of(OpClass c) {
       return IssueKind::kDepBar;
     case OpClass::kSleep:
       return IssueKind::kSleep;
+    case OpClass::kWarpgroupMma:
+      return IssueKind::kProduct;
     default:
       return IssueKind::kFixed;
   }
@@ -120,10 +122,10 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
                      inst.signal == trace::SignalOp::kAwaits;
   out.long_result = result_from_memory(inst);
   const std::string_view mnemonic(inst.mnemonic.data());
-  out.closes_group = mnemonic == "LDGDEPBAR" || mnemonic == "UTMACMDFLUSH";
+  out.closes_group = mnemonic == "LDGDEPBAR" || mnemonic == "UTMACMDFLUSH" || inst.closes_group;
   if (mnemonic == "CS2R") out.kind = IssueKind::kClock;
   if (mnemonic == "WARPGROUP")
-    out.kind = IssueKind::kFixed;  // .DEPBAR: readers wait for the products' registers
+    out.kind = inst.op_class == OpClass::kDepBar ? IssueKind::kProductWait : IssueKind::kFixed;
   out.needs_addresses = accesses_memory(inst.op_class);
   out.matrix = mnemonic == "LDSM" || mnemonic == "STSM";
   named_barriers_ |= inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0 &&

@@ -28,7 +28,9 @@ enum class IssueKind : std::uint8_t {
   kFence,
   kDepBar,  // LDGDEPBAR, UTMACMDFLUSH close a group, DEPBAR waits for groups
   kSleep,
-  kClock,  // as kFixed; its issue cycle is what the instruction reads
+  kProduct,      // of a warpgroup
+  kProductWait,  // WARPGROUP.DEPBAR
+  kClock,        // as kFixed; its issue cycle is what the instruction reads
 };
 
 struct OperandReads {
@@ -52,7 +54,7 @@ struct alignas(64) IssueInst {  // a line of the host's cache
   bool may_branch = false, bypass_l1 = false, known = true;
   trace::L2Policy l2_policy = trace::kNoL2Policy;
   bool long_result = false;       // dependents wait on memory, not on the MIO
-  bool closes_group = false;      // LDGDEPBAR, UTMACMDFLUSH
+  bool closes_group = false;      // LDGDEPBAR, UTMACMDFLUSH; the last product of a group
   bool matrix = false;            // LDSM, STSM: one address per matrix row
   bool needs_addresses = false;   // a memory access, as opposed to what merely leaves the sub-core
   std::uint8_t destinations = 0;  // registers[0, destinations) are written, the next `sources` are read

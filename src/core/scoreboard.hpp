@@ -38,6 +38,7 @@ class Scoreboard {
     Tick latest = std::max(std::max(r[first[0]], r[first[1]]), std::max(r[first[2]], r[first[3]]));
     const unsigned n = unsigned{inst.destinations} + inst.sources;
     if (n <= first.size()) return latest;
+    if (inst.op_class == trace::OpClass::kWarpgroupMma) return ready_for_product(warp, inst);
     for (auto i = static_cast<unsigned>(first.size()); i < n; ++i)
       latest = r[inst.registers[i]] > latest ? r[inst.registers[i]] : latest;
     return latest;
@@ -73,6 +74,17 @@ class Scoreboard {
     std::array<Tick, kRegistersPerWarp> ready{};
     std::array<std::uint8_t, kRegistersPerWarp> readers{};
   };
+
+  /// The tensor core adds products to accumulators in their order: one does not wait for the one before.
+  /// Accumulators are the destinations and the last sources.
+  [[gnu::noinline]] [[nodiscard]] Tick ready_for_product(unsigned warp, const IssueInst& inst) const {
+    const auto& r = rows_[warp].ready;
+    const unsigned n = unsigned{inst.destinations} + inst.sources;
+    Tick latest = 0;
+    for (unsigned i = inst.destinations; i + inst.destinations < n; ++i)
+      latest = std::max(latest, r[inst.registers[i]]);
+    return latest;
+  }
 
   void change_readers(unsigned warp, const IssueInst& inst, int by) {
     auto& r = rows_[warp].readers;

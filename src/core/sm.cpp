@@ -83,12 +83,15 @@ void Sm::State::rebase_if_due(Cycle now) {
   for (SubCore& sub : subcores) {
     std::for_each(sub.unit_free.begin(), sub.unit_free.end(), shift);
     std::for_each(sub.bank_free.begin(), sub.bank_free.end(), shift);
+    std::for_each(sub.product_starts.begin(), sub.product_starts.end(), shift);
+    shift(sub.products_end);
     shift(sub.allocate_free);
   }
   for (Warp& w : warps) {
     std::for_each(w.decoded.begin(), w.decoded.end(), shift);
     shift(w.not_before);
     shift(w.fetch_from);
+    std::for_each(w.product_groups.begin(), w.product_groups.end(), shift);
   }
   base = now - kKept;
 }

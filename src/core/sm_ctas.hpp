@@ -16,7 +16,8 @@ struct SmCtas : SmWarps {
   void find_barrier_members(Cta& cta, const std::array<std::uint8_t, kMaxWarps>& slots);
   void note_arrival(const Warp& warp, unsigned id, Cycle now);
   void barrier(unsigned w, const IssueInst& inst, Cycle now);
-  void counted_barrier(unsigned w, const IssueInst& inst, const trace::BarrierEvents& events, Cycle now);
+  [[gnu::noinline]] void counted_barrier(unsigned w, const IssueInst& inst,
+                                         const trace::BarrierEvents& events, Cycle now);
   void release_from_barrier(unsigned w, Cycle since, Cycle now);
   void release_barrier_if_complete(Cta& cta, unsigned id, Cycle now);
   void wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted);

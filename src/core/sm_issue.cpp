@@ -81,13 +81,18 @@ void Sm::State::issue(unsigned w, Cycle now) {
   if (!inst.known) ++c.unknown_instructions;
 
   const Tick delay = read_operands(sub, inst, w, t, c);
-  take_unit(sub, inst, t, c);
+  const Tick queued = take_unit(sub, inst, t, c);
   switch (inst.kind) {
     case IssueKind::kMio:
       send_to_memory(w, inst, record, now);
       break;
     case IssueKind::kFixed:
-      scoreboard.write(w, inst, t + inst.latency + delay);
+    case IssueKind::kProduct:
+      scoreboard.write(w, inst, t + inst.latency + delay + queued);
+      if (inst.closes_group) end_group(warp, t + inst.latency + delay + queued);
+      break;
+    case IssueKind::kProductWait:
+      wait_for_products(warp, inst, t);
       break;
     case IssueKind::kClock:
       if (ClockLog* log = kernels[warp.kernel].clocks) log->note(ctas[warp.cta].index, warp.number, now);
@@ -162,7 +167,8 @@ Tick Sm::State::read_operands(SubCore& sub, const IssueInst& inst, unsigned w, T
   return delay;
 }
 
-void Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted) {
+/// Returns how much later than now the unit begins.
+Tick Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted) {
   unsigned rest = inst.units;
   while (sub.unit_free[static_cast<unsigned>(std::countr_zero(rest))] > now) rest &= rest - 1;
   const auto unit = static_cast<unsigned>(std::countr_zero(rest));
@@ -170,11 +176,40 @@ void Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::
       stats::kPipes == kUnits && static_cast<unsigned>(stats::Pipe::kTensor) == unit_index(Unit::kTensor),
       "stats::Pipe has the order of config::Unit");
   counted.pipes[unit] += inst.interval;
+  if (inst.kind == IssueKind::kProduct) return queue_product(sub, inst, now);
   if (config.fp64_shared && unit == unit_index(Unit::kFp64)) {
     for (SubCore& each : subcores) each.unit_free[unit] = now + inst.interval;
   } else {
     sub.unit_free[unit] = now + inst.interval;
   }
+  return 0;
+}
+
+/// A product of a warpgroup: the warp goes on while those before it are worked on.
+Tick Sm::State::queue_product(SubCore& sub, const IssueInst& inst, Tick now) {
+  const Tick start = std::max(now, sub.products_end);
+  sub.products_end = start + inst.interval;
+  sub.newest_product = static_cast<std::uint8_t>((sub.newest_product + 1) % kQueuedProducts);
+  sub.product_starts[sub.newest_product] = start;
+  const Tick oldest = sub.product_starts[(sub.newest_product + 1) % kQueuedProducts];
+  sub.unit_free[unit_index(Unit::kTensor)] = std::max(now + 1, oldest);
+  return start - now;
+}
+
+/// Products end in their order.
+void Sm::State::end_group(Warp& warp, Tick at) {
+  warp.product_group = static_cast<std::uint8_t>((warp.product_group + 1) % kProductGroups);
+  warp.product_groups[warp.product_group] = at;
+}
+
+/// WARPGROUP.DEPBAR: until at most `immediate` groups are under way. Where a trace does not say which product
+/// ends a group, readers wait for the products' registers.
+void Sm::State::wait_for_products(Warp& warp, const IssueInst& inst, Tick now) {
+  const auto allowed = static_cast<unsigned>(std::max(inst.immediate, 0));
+  if (allowed >= kProductGroups) return;
+  warp.not_before = std::max(
+      now + 1, warp.product_groups[(warp.product_group + kProductGroups - allowed) % kProductGroups]);
+  warp.delay = Stall::kDepBar;
 }
 
 void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now) {

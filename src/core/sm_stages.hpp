@@ -26,7 +26,10 @@ struct Sm::State : SmCtas {
   void issue(unsigned w, Cycle now);
   [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now,
                                    stats::SmCounters& counted);
-  void take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted);
+  Tick take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted);
+  [[gnu::noinline]] static Tick queue_product(SubCore& sub, const IssueInst& inst, Tick now);
+  [[gnu::noinline]] static void end_group(Warp& warp, Tick at);
+  [[gnu::noinline]] static void wait_for_products(Warp& warp, const IssueInst& inst, Tick now);
   void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
   static void end_await(Warp& warp);
   [[nodiscard]] static bool awaits(const Warp& warp, const trace::Record* record);

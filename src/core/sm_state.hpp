@@ -30,13 +30,21 @@ inline constexpr Tick kNoTick = 0xffffffff;
 inline constexpr unsigned kUnits = static_cast<unsigned>(config::Unit::kCount);
 static_assert(kUnits == stats::kPipes);
 
+/// Products of warpgroups that the tensor core has taken and not begun: FlashGPU-Sim,
+/// SM90_H100_SASS_FRONTEND, 6 whose matrices are in shared memory, 5 with one in registers, from probes of
+/// its capacity.
+inline constexpr unsigned kQueuedProducts = 6;
+
 struct SubCore {
   std::array<Tick, kUnits> unit_free{};       // tick from which a unit takes the next
   std::array<WarpSet16, kUnits> ready_for{};  // ready warps whose next instruction the unit may take
   config::UnitMask wanted = 0;                // units that some ready warp's next instruction may take
   std::array<Tick, 2> bank_free{};            // register-file bank: tick from which its ports are free
-  Tick allocate_free = 0;                     // the allocate stage holds an instruction until then
-  std::uint8_t last_issued = 0;               // position, for the scheduler
+  std::array<Tick, kQueuedProducts> product_starts{};  // of the newest products of warpgroups, a ring
+  Tick products_end = 0;                               // of the newest one's work
+  std::uint8_t newest_product = 0;
+  Tick allocate_free = 0;        // the allocate stage holds an instruction until then
+  std::uint8_t last_issued = 0;  // position, for the scheduler
   std::uint8_t last_fetched = 0;
   const IssueInst* last_inst = nullptr;  // whose operands the register-file cache holds
   std::uint32_t last_age = 0;            // and of which warp
@@ -48,8 +56,9 @@ struct SubCore {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, unit_free, ready_for, wanted, bank_free, allocate_free, last_issued, last_fetched,
-              a.given(last_inst), last_age, age, charged, empty_cycles, held_for, held_kernel);
+    a.members(*this, unit_free, ready_for, wanted, bank_free, product_starts, products_end, newest_product,
+              allocate_free, last_issued, last_fetched, a.given(last_inst), last_age, age, charged,
+              empty_cycles, held_for, held_kernel);
   }
 };
 

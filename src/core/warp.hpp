@@ -16,7 +16,9 @@ namespace lockstep::core {
 inline constexpr unsigned kMaxWarps = 64;  // of an SM; slot = sub-core * kWarpsOfSubcore + position
 inline constexpr unsigned kMaxSubcores = 4, kWarpsOfSubcore = kMaxWarps / kMaxSubcores;
 inline constexpr unsigned kMaxIbuffer = 8;
-inline constexpr unsigned kMaxAsyncGroups = 16;          // LDGSTS groups that one warp may have open
+inline constexpr unsigned kMaxAsyncGroups = 16;  // LDGSTS groups that one warp may have open
+inline constexpr unsigned kProductGroups =
+    4;  // groups of a warpgroup's products, the newest, that a warp keeps apart
 inline constexpr std::uint64_t kMaxMbarriers = 1 << 16;  // that a CTA's records may name; 256 KiB have 32768
 
 /// What an in-order wait of a warp is for; register dependences are found by evaluation instead.
@@ -60,6 +62,8 @@ struct alignas(64) Warp {
   std::uint16_t awaited = 0;                               // AWAITs under way
   MbarrierEvents waits_for;                                // Block::kMbarrier, counted barriers
   std::array<MbarrierEvents, kMaxAsyncGroups> notifies{};  // when the group's copies have ended
+  std::array<Tick, kProductGroups> product_groups{};       // when the products of a group have ended, a ring
+  std::uint8_t product_group = 0;                          // the newest
 };
 
 struct Cta {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lower/accumulators.hpp"
 #include "lower/constants.hpp"
 #include "lower/merge.hpp"
 #include "lower/unroll.hpp"
@@ -174,6 +175,7 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
   function_ = &scheduled;
   literals_ = literals(scheduled, passes_.integers);
   l2_policies_ = L2Policies(scheduled);
+  unread_ = passes_.fusion ? unread_moves(scheduled) : std::vector<bool>(scheduled.instructions.size());
   registers_ = &registers;
   fusions_ = &fusions;
   BroughtConstants brought(scheduled, order.runs);
@@ -243,7 +245,7 @@ void Builder::instruction(const Instruction& i, std::uint32_t number) {
 }
 
 bool Builder::folded(const Instruction& i, std::uint32_t number) {
-  if (registers_->folded(number) || fusions_->gone(number)) return true;
+  if (registers_->folded(number) || fusions_->gone(number) || unread_[number]) return true;
   if (const Fused* both = fusions_->at(number)) return fused(i, *both), true;
   return i.op() != Opcode::kLd && ptx::destination_count(i.form) > 0 && !i.operands.empty() &&
          i.operands[0].kind == OperandKind::kRegister && registers_->constant(i.operands[0].reg);

@@ -52,6 +52,7 @@ class Builder : private Emitter {
   // builder_async.cpp: asynchronous copies, mbarriers, warpgroups
   [[nodiscard]] bool asynchronous_form(const Instruction& i);
   void warpgroup(const Instruction& i);
+  void close_products();
   void mbarrier(const Instruction& i);
   void bulk_copy(const Instruction& i);
   void texture(const Instruction& i);
@@ -73,6 +74,7 @@ class Builder : private Emitter {
   const exec::Executable& kernel_;
   unsigned known_registers_;  // 0: none
   const Fusions* fusions_ = nullptr;
+  std::vector<bool> unread_;  // accumulators.hpp
   std::set<std::string> remarks_;
   unsigned values_ = 0;  // registers of the function at hand without temporaries
   struct Called {

@@ -95,10 +95,22 @@ void Builder::mbarrier(const Instruction& i) {
        {}, sources);
 }
 
+/// The end of a group is a bit of its last product.
+void Builder::close_products() {
+  constexpr std::size_t kFurthest = 16;  // instructions between the two
+  auto& all = code_.instructions_;
+  for (std::size_t back = 1; back <= std::min(kFurthest, all.size()); ++back) {
+    std::string& text = all[all.size() - back].text;
+    const std::size_t at = text.find("GMMA.");
+    if (at == std::string::npos) continue;
+    return void(text.insert(text.find(' ', at), ".GSB"));
+  }
+}
+
 /// One machine instruction for a product: its parts go through the tensor core one after another there.
 void Builder::warpgroup(const Instruction& i) {
   if (i.has(Mod::kFence)) return emit("WARPGROUP.ARRIVE", {}, {});
-  if (i.has(Mod::kCommitGroup)) return;  // a bit of the last product
+  if (i.has(Mod::kCommitGroup)) return close_products();
   if (i.has(Mod::kWaitGroup)) {
     const bool count = !i.operands.empty() && i.operands[0].kind == OperandKind::kImmediate;
     return emit("WARPGROUP.DEPBAR.LE", {}, {}, 0, Carries::kNothing,

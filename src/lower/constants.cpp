@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/accumulators.hpp"
 #include "lower/addresses.hpp"
 #include "lower/use_counts.hpp"
 #include "ptx/liveness.hpp"
@@ -40,6 +41,8 @@ bool is_computed(const ptx::Instruction& i) {
     case Opcode::kShr:
     case Opcode::kEx2:
       return i.operands.size() > 1 && i.operands[0].kind == OperandKind::kRegister;
+    case Opcode::kSetp:
+      return i.operands.size() == 3 && i.operands[0].kind == OperandKind::kRegister;
     default:
       return false;
   }
@@ -69,13 +72,18 @@ bool makes_constant(const ptx::Function& function, const ptx::Instruction& i,
 }
 
 /// For an instruction that names no constant of the constant bank: a literal in place of this register.
-/// Accesses to shared memory have one in the address; shuffles and the like have lanes and masks.
+/// Accesses to shared memory have one in the address; shuffles and the like have lanes and masks, products of
+/// a warpgroup whether they add to their accumulators.
 bool takes_literal(const ptx::Instruction& i, ptx::RegisterId id) {
   switch (i.op()) {
     case Opcode::kShfl:
     case Opcode::kMatch:
     case Opcode::kRedux:
       return i.operands[1].kind != OperandKind::kRegister || i.operands[1].reg != id;
+    case Opcode::kWgmma: {
+      const ptx::Operand* adds = adds_accumulators(i);
+      return adds != nullptr && adds->kind == OperandKind::kRegister && adds->reg == id;
+    }
     default: {
       const ptx::RegisterId* address = shared_address(i);
       return address != nullptr && *address == id;

@@ -46,6 +46,16 @@ Line line_of(std::string_view op, int result) {
   return {.opcode = op, .to = result, .from = {result, pairs ? kEven : kOdd}};
 }
 
+/// Products of a warpgroup add to the same registers without waiting for each other: what depends on one
+/// waits for its group.
+void emit_one(WarpText& w, std::string_view op, std::uint32_t chain, std::uint32_t chains) {
+  const int result = result_of(op, chain);
+  if (!is_warpgroup(op) || chains > 1) return w.emit(line_of(op, result));
+  const std::string last = std::string(op) + ".GSB";
+  w.emit(line_of(last, result));
+  w.emit({.opcode = "WARPGROUP.DEPBAR.LE"});
+}
+
 void check(const SynthOptions& options) {
   const std::string& op = options.word("op");
   if (result_of(op, options.number32("chains")) > kRz)
@@ -64,8 +74,7 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
   write_kernel(folder, header, options.number32("ctas"), options.number32("threads"),
                [&](WarpText& w, std::uint32_t, std::uint32_t) {
                  emit_loop(w, passes, [&](std::uint32_t) {
-                   for (std::uint32_t i = 0; i < instructions; ++i)
-                     w.emit(line_of(op, result_of(op, i % chains)));
+                   for (std::uint32_t i = 0; i < instructions; ++i) emit_one(w, op, i % chains, chains);
                  });
                  w.emit({.opcode = "EXIT"});
                });

@@ -120,6 +120,7 @@ struct StaticInst {
   BulkCopy bulk = BulkCopy::kNone;  // else its words are those of bulk_runs.hpp
   TensorType tensor_type = TensorType::kNone;
   bool tensor_sparse = false;
+  bool closes_group = false;   // the last one of a group of a warpgroup's products
   std::uint32_t macs = 0;      // multiply-accumulates of the whole warp (or warpgroup) instruction
   std::int32_t immediate = 0;  // DEPBAR's group count, BAR's id, NANOSLEEP's ns; 0 where not traced
   RegisterList<4> destinations;

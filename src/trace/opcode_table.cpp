@@ -128,6 +128,7 @@ void set_tensor(StaticInst& inst, const Opcode& opcode) {
   inst.macs = shape->macs;
   inst.tensor_type = shape->type;
   inst.tensor_sparse = shape->sparse;
+  inst.closes_group = opcode.has("GSB");
 }
 
 std::int32_t to_int32(std::int64_t v) {

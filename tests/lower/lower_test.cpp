@@ -70,6 +70,70 @@ TEST_CASE("sequences are as long as what nvcc makes of the operation") {
   }
 }
 
+TEST_CASE("approximations that flush denormal numbers are one instruction") {
+  // ptxas 13.0 for sm_75, sm_80 and sm_90.
+  const auto opcodes = [](const std::string& form) {
+    std::vector<std::string> found;
+    for (const auto& i :
+         test::lowered("ld.global.f32 %f1, [%r1];\n" + form + ".f32 %f2, %f1;\nst.global.f32 [%r1], %f2;\n"))
+      found.emplace_back(trace::opcode_of(i.text));
+    const auto starts = [](const char* with) {
+      return [with](const std::string& opcode) { return opcode.starts_with(with); };
+    };
+    return std::vector(std::ranges::find_if(found, starts("LDG")) + 1,
+                       std::ranges::find_if(found, starts("STG")));
+  };
+  using Opcodes = std::vector<std::string>;
+  CHECK(opcodes("ex2.approx.ftz") == Opcodes{"MUFU.EX2"});
+  CHECK(opcodes("lg2.approx.ftz") == Opcodes{"MUFU.LG2"});
+  CHECK(opcodes("rsqrt.approx.ftz") == Opcodes{"MUFU.RSQ"});
+  CHECK(opcodes("ex2.approx") == Opcodes{"FSETP.GEU.AND", "FMUL", "MUFU.EX2", "FMUL"});
+}
+
+TEST_CASE("fences between proxies wait for the CTA only, that behind mbarrier.init for nothing") {
+  // ptxas 13.0 for sm_90a.
+  const auto opcodes = [](const std::string& fence) {
+    std::vector<std::string> found;
+    for (const auto& i : test::lowered(fence + ";\n", 90))
+      if (const std::string opcode(trace::opcode_of(i.text));
+          opcode.starts_with("MEMBAR") || opcode.starts_with("FENCE"))
+        found.push_back(opcode);
+    return found;
+  };
+  using Opcodes = std::vector<std::string>;
+  CHECK(opcodes("fence.mbarrier_init.release.cluster").empty());
+  CHECK(opcodes("fence.proxy.async") == Opcodes{"MEMBAR.ALL.CTA", "FENCE.VIEW.ASYNC"});
+  CHECK(opcodes("fence.proxy.async.shared::cta") == Opcodes{"MEMBAR.ALL.CTA", "FENCE.VIEW.ASYNC"});
+  CHECK(opcodes("fence.proxy.async.global") == Opcodes{"FENCE.VIEW.ASYNC"});
+  CHECK(opcodes("fence.acq_rel.gpu") == Opcodes{"MEMBAR.SC.GPU"});
+}
+
+TEST_CASE("moves to accumulators to which a product does not add are no instructions") {
+  const auto moves = [](const std::string& adds) {
+    const auto code = test::lowered(
+        "mov.b64 %d1, %l1;\nmov.b64 %d2, %l2;\nmov.f32 %f9, 0f00000000;\nmov.f32 %f1, %f9;\nmov.f32 %f2, "
+        "%f9;\n"
+        "mov.f32 %f3, %f9;\nmov.f32 %f4, %f9;\nmov.u32 %i1, " +
+            adds +
+            ";\nsetp.ne.b32 %p1, %i1, 0;\n"
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %l1, %l2, %p1, 1, 1, 0, "
+            "0;\n"
+            "st.global.f32 [%r1], %f1;\n",
+        90);
+    return std::ranges::count_if(code, [](const auto& i) { return trace::opcode_of(i.text) == "MOV"; });
+  };
+  CHECK(moves("1") - moves("0") == 4);
+}
+
+TEST_CASE("a barrier whose number is a constant in a register is an instruction") {
+  const auto code =
+      test::lowered("mov.u32 %i1, 9;\nmov.u32 %i2, 64;\nbar.arrive %i1, %i2;\nbar.sync %i1, %i2;\n");
+  std::vector<std::string> barriers;
+  for (const auto& i : code)
+    if (i.text.find("BAR.") != std::string::npos) barriers.emplace_back(trace::opcode_of(i.text));
+  CHECK(barriers == std::vector<std::string>{"BAR.ARV.EVENTS", "BAR.SYNC.DEFER_BLOCKING.EVENTS"});
+}
+
 TEST_CASE("subroutines are as long as ptxas makes them") {
   // ptxas 13.0, sm_75: instructions between EXIT of a kernel with the operation and its subroutine's RET; in
   // brackets those on the way of a zero.
@@ -187,7 +251,7 @@ TEST_CASE("forms of newer GPUs become instructions that traces have, with their 
   }
   CHECK(opcodes == std::vector<std::string>{
                        "MOV", "MOV", "WARPGROUP.ARRIVE", "HGMMA.64x8x16.F32", "IGMMA.SP.64x8x64.S8.U8",
-                       "QGMMA.64x8x32.F32.E4M3.E5M2", "WARPGROUP.DEPBAR.LE", "SYNCS.EXCH.64",
+                       "QGMMA.64x8x32.F32.E4M3.E5M2.GSB", "WARPGROUP.DEPBAR.LE", "SYNCS.EXCH.64",
                        "SYNCS.ARRIVE.TRANS64.EVENTS", "SYNCS.PHASECHK.TRANS64.TRYWAIT.EVENTS", "UTMALDG.RUNS",
                        "UTMASTG.RUNS", "UTMACMDFLUSH", "HMMA.SP.16832.F32", "STAS", "ACQBULK", "EXIT"});
   CHECK(code.remarks().empty());
