@@ -10,7 +10,7 @@ PageOf = collections.namedtuple("PageOf", "file title sections")
 
 PAGES = [
     PageOf("kernels.md", "Kernels and programs",
-           ["real_traces", "ffma", "small_kernels", "launches", "polybench", "rodinia", "sgemm_ladder", "sst_runs"]),
+           ["real_traces", "ffma", "small_kernels", "launches", "polybench", "rodinia", "sgemm_ladder", "fa3", "sst_runs"]),
     PageOf("sm.md", "The SM", ["sm"]),
     PageOf("memory.md", "Caches and DRAM", ["derived", "chase", "bandwidth", "stream"]),
     PageOf("accelsim.md", "Beside Accel-Sim", ["accelsim"]),
