@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "trace/address_windows.hpp"
 #include "trace/bulk_runs.hpp"
 
 namespace lockstep::cli {
@@ -11,7 +12,6 @@ namespace {
 using trace::MemSpace;
 using trace::OpClass;
 
-constexpr Address kWindowBytes = Address{1} << 24;  // of shared and of local memory among generic addresses
 constexpr std::uint64_t kCtasAtOnce = 64;
 
 constexpr std::string_view kClassNames[] = {
@@ -24,8 +24,6 @@ static_assert(std::size(kClassNames) == kClasses);
 constexpr std::string_view kSpaceNames[] = {"global", "shared", "local"};
 static_assert(std::size(kSpaceNames) == kInfoSpaces);
 
-bool in_window(Address a, Address base) { return base != 0 && a - base < kWindowBytes; }
-
 /// The space of a memory instruction; generic ones by their first address. kCount: none that is counted here.
 InfoSpace space_of(const trace::StaticInst& inst, const trace::KernelHeader& header, Address first) {
   switch (inst.space) {
@@ -36,8 +34,8 @@ InfoSpace space_of(const trace::StaticInst& inst, const trace::KernelHeader& hea
     case MemSpace::kLocal:
       return InfoSpace::kLocal;
     case MemSpace::kGeneric:
-      if (in_window(first, header.shared_base)) return InfoSpace::kShared;
-      return in_window(first, header.local_base) ? InfoSpace::kLocal : InfoSpace::kGlobal;
+      if (trace::in_shared_window(first, header)) return InfoSpace::kShared;
+      return trace::in_local_window(first, header) ? InfoSpace::kLocal : InfoSpace::kGlobal;
     default:
       return InfoSpace::kCount;
   }
@@ -117,6 +115,12 @@ class Scanner {
   }
 
   void count_bulk(trace::BulkCopy kind, const std::uint64_t* words, unsigned size) {
+    if (kind == trace::BulkCopy::kBetween) {
+      SpaceUse& shared = info_.spaces[static_cast<std::size_t>(InfoSpace::kShared)];
+      shared.stores += {1, 1};
+      shared.bytes_moved += words[1] >> 32;
+      return;
+    }
     SpaceUse& use = info_.spaces[static_cast<std::size_t>(InfoSpace::kGlobal)];
     (kind == trace::BulkCopy::kLoad    ? use.loads
      : kind == trace::BulkCopy::kStore ? use.stores

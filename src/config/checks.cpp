@@ -40,6 +40,15 @@ bool carveouts_fit(const GpuConfig& c) {
 
 Rules machine_rules() {
   return {
+      {{"cluster.latency", "l1.shared_latency"},
+       "a load from another SM's shared memory must take at least 2 cycles more than one from the SM's own",
+       [](const GpuConfig& c) {
+         return c.cluster.latency == 0 || c.cluster.latency >= c.l1.shared_latency + 2;
+       }},
+      {{"cluster.barrier_latency", "cluster.latency", "l1.shared_latency"},
+       "a cluster's barrier must take at least as long as the way to another SM, "
+       "(latency - l1.shared_latency) / 2",
+       [](const GpuConfig& c) { return c.cluster.barrier_latency >= c.cluster_hop(); }},
       {{"gpu.sms", "gpu.sms_per_tpc"},
        "the SMs must fill whole TPCs",
        [](const GpuConfig& c) { return divides(c.gpu.sms, c.gpu.sms_per_tpc); }},

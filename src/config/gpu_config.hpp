@@ -161,6 +161,12 @@ struct SyncGroup {                     // sync.*
                 membar_system = 2900;  // minimum latency, in addition to waiting for acknowledgements
   bool poll_elision = true;            // polls that change nothing are counted, not simulated
 };
+struct ClusterGroup {  // cluster.*: between SMs of a GPC; core cycles
+  std::uint32_t latency =
+      0;  // of a load from another SM's shared memory, as l1.shared_latency; 0: no clusters
+  std::uint32_t port_bytes = 16;        // that an SM sends, and that it receives, in a cycle
+  std::uint32_t barrier_latency = 180;  // from the last arrival at a cluster's barrier to the release
+};
 struct IcntGroup {  // icnt.*: crossbar; latencies in icnt cycles, widths in bytes per icnt cycle
   std::uint32_t request_latency = 35, reply_latency = 35;
   std::uint32_t flit_bytes = 32;
@@ -269,6 +275,7 @@ struct GpuConfig {
   MioGroup mio;
   L1Group l1;
   SyncGroup sync;
+  ClusterGroup cluster;
   IcntGroup icnt;
   L2Group l2;
   TlbGroup tlb;
@@ -278,6 +285,11 @@ struct GpuConfig {
   EnergyGroup energy;
   uvm::Parameters uvm;
 
+  /// Core cycles from SM to SM of a cluster: half of what a load from another SM's shared memory takes beside
+  /// one from the SM's own. 0: there are no clusters.
+  [[nodiscard]] Cycle cluster_hop() const {
+    return cluster.latency == 0 ? 0 : (cluster.latency - l1.shared_latency) / 2;
+  }
   /// Converts a time to core cycles, rounded up.
   [[nodiscard]] Cycle core_cycles_of_ps(std::uint64_t ps) const {
     constexpr std::uint64_t kPsKhz = 1'000'000'000;

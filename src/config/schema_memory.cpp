@@ -1,4 +1,4 @@
-// Rows of the groups l1, tlb, sync, icnt and l2.
+// Rows of the groups l1, tlb, sync, cluster, icnt and l2.
 #include "config/schema.hpp"
 
 namespace lockstep::config {
@@ -75,6 +75,28 @@ Rows tlb_rows() {
               "such blocks of 2 MiB that an SM knows at a time, the first that came goes; "
               "launch.cache_control = all: each kernel begins with none",
               tlb<&G::pages>()),
+  };
+}
+
+template <auto Field>
+Binding cluster() {
+  return number<&GpuConfig::cluster, Field>();
+}
+
+Rows cluster_rows() {
+  using M = Measure;
+  using G = ClusterGroup;
+  return {
+      integer(
+          "cluster.latency", M::kCoreCycles, 0, 4096,
+          "of a load from the shared memory of another CTA of the cluster, as l1.shared_latency; 0: the GPU "
+          "has no clusters",
+          cluster<&G::latency>()),
+      integer("cluster.port_bytes", M::kBytes, 1, 1024,
+              "bytes that an SM sends to other SMs, and that it receives from them, in a core cycle",
+              cluster<&G::port_bytes>()),
+      integer("cluster.barrier_latency", M::kCoreCycles, 1, 4096,
+              "from the last arrival at a cluster's barrier to the release", cluster<&G::barrier_latency>()),
   };
 }
 
@@ -170,7 +192,8 @@ Rows l2_rows() {
 
 Rows memory_rows() {
   Rows rows;
-  for (Rows& group : std::vector<Rows>{l1_rows(), tlb_rows(), sync_rows(), icnt_rows(), l2_rows()}) {
+  for (Rows& group :
+       std::vector<Rows>{l1_rows(), tlb_rows(), sync_rows(), cluster_rows(), icnt_rows(), l2_rows()}) {
     for (Parameter& row : group) rows.push_back(std::move(row));
   }
   return rows;

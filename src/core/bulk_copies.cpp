@@ -44,7 +44,7 @@ bool BulkCopies::add(const MioOperation& op) {
   trace::expand_addresses(op.form, op.mask, op.words, words.data());
   const std::uint32_t number = free_place();
   Copy& copy = copies_[number];
-  copy = {op.handle, 0, op.kernel, op.bulk, true, op.l2, 0, {}};
+  copy = {op.handle, 0, op.kernel, op.bulk, true, op.multicast, op.l2, 0, {}};
   trace::each_bulk_run(words.data(), bit_count(op.mask),
                        [&](const trace::BulkRun& run) { copy.run[copy.runs++] = run; });
   if (copy.runs == 0) {
@@ -104,7 +104,7 @@ BulkCopies::Done BulkCopies::receive(std::uint32_t tag, unsigned sectors) {
 BulkCopies::Done BulkCopies::state(std::uint32_t number) {
   Copy& copy = copies_[number];
   const Done done{false, !copy.sending && copy.sectors == 0, copy.kind == trace::BulkCopy::kLoad,
-                  copy.handle};
+                  copy.multicast, copy.handle};
   if (!done.complete) return done;
   copy.kind = trace::BulkCopy::kNone;
   --used_;

@@ -25,6 +25,7 @@ class BulkCopies {
     bool sent = false;      // all lines are requested: the source of a store has been read
     bool complete = false;  // and none of them is on its way any more
     bool load = true;
+    bool multicast = false;
     std::uint32_t handle = 0;
     L2Hint l2{};
   };
@@ -57,12 +58,13 @@ class BulkCopies {
     std::uint8_t kernel = 0;
     trace::BulkCopy kind = trace::BulkCopy::kNone;  // kNone: the place is free
     bool sending = false;
+    bool multicast = false;
     L2Hint l2;
     unsigned runs = 0;
     std::array<trace::BulkRun, trace::kBulkRunsPerRecord> run{};
     template <class A>
     void persist(A& a) {
-      a.members(*this, handle, sectors, kernel, kind, sending, l2, runs, run);
+      a.members(*this, handle, sectors, kernel, kind, sending, multicast, l2, runs, run);
     }
   };
   /// Which bytes the first copy of the queue asks for next.

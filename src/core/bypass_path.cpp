@@ -76,6 +76,7 @@ bool BypassPath::send_parked(Cycle now, const ParkedLine& line) {
 void BypassPath::finish(Cycle now, const BulkCopies::Done& done) {
   if (done.sent && !done.load) results_->emit(MioEvent::Kind::kResult, done.handle);
   if (!done.complete) return;
+  if (done.multicast) results_->emit(MioEvent::Kind::kDelivered, done.handle);
   if (done.load) {
     results_->add(now, now + LsuLatencies::kMissPath + hit_rest_, done.handle);
   } else {

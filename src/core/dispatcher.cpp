@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
+#include "core/cluster_order.hpp"
 #include "sim/clock.hpp"
+
 namespace lockstep::core {
 namespace {
 
@@ -114,6 +118,7 @@ void Dispatcher::stop(Cycle now, std::uint8_t index, bool launch) {
 
 void Dispatcher::leave_out(std::uint8_t index, std::uint64_t ctas) {
   slots_[index].dispatched += ctas;
+  slots_[index].wanted = slots_[index].dispatched;
   slots_[index].left_out += ctas;
 }
 
@@ -178,6 +183,7 @@ void Dispatcher::launch(Cycle now, const Launch& launch) {
   entry.shared_bytes = plan.occupancy.shared_bytes;
   entry.code_base = plan.code_base;
   entry.l2 = plan.l2;
+  entry.clustered = plan.cluster > 1;
   if (plan.log_clocks) {
     auto& log = clocks_[launch.kernel];
     log = std::make_unique<ClockLog>(plan.ctas, plan.occupancy.warps_per_cta);
@@ -209,21 +215,52 @@ void Dispatcher::dispatch(Cycle now) {
     const std::uint8_t index = queue_.front();
     const Slot& slot = slots_[index];
     if (slot.due > now || port_free_milli_ >= (now + 1) * kMilli) return;
-    const auto choice = placement_.place(plans_[slot.kernel].occupancy, index);
-    if (!choice) {
-      blocked_ = true;
-      return;
-    }
-    send_cta(now, index, *choice);
+    if (plans_[slot.kernel].cluster > 1 ? send_cluster(now, index) : send_next(now, index)) continue;
+    blocked_ = true;
   }
 }
 
-void Dispatcher::send_cta(Cycle now, std::uint8_t index, const Placement::Choice& choice) {
+/// False: no SM has room.
+bool Dispatcher::send_next(Cycle now, std::uint8_t index) {
   Slot& slot = slots_[index];
-  port_free_milli_ = std::max(port_free_milli_, now * kMilli) + launch_.dispatch_interval_milli;
+  const auto choice = placement_.place(plans_[slot.kernel].occupancy, index);
+  if (!choice) return false;
+  fabric_->launch->send(0, choice->sm, now + cta_latency_, {slot.dispatched, index, choice->carveout, {}});
+  slot.wanted = slot.dispatched + 1;
+  end_dispatch(now, index, 1);
+  return true;
+}
+
+/// False: no GPC has room.
+bool Dispatcher::send_cluster(Cycle now, std::uint8_t index) {
+  Slot& slot = slots_[index];
+  const LaunchPlan& plan = plans_[slot.kernel];
+  const ClusterOrder order(*plan.header);
+  std::array<Placement::Choice, trace::kMaxClusterCtas> choices{};
+  const auto placed = std::span(choices).first(plan.cluster);
+  if (!placement_.place_cluster(plan.occupancy, index, placed)) return false;
+  icnt::ClusterPlace place;
+  place.number = slot.dispatched / plan.cluster;
+  place.ranks = static_cast<std::uint8_t>(plan.cluster);
+  for (std::uint32_t rank = 0; rank < plan.cluster; ++rank)
+    place.sms[rank] = static_cast<std::uint16_t>(placed[rank].sm);
+  for (std::uint32_t rank = 0; rank < plan.cluster; ++rank) {
+    const std::uint64_t cta = order.cta(slot.dispatched + rank);
+    slot.wanted = std::max(slot.wanted, cta + 1);
+    place.rank = static_cast<std::uint8_t>(rank);
+    fabric_->launch->send(0, placed[rank].sm, now + cta_latency_, {cta, index, placed[rank].carveout, place});
+  }
+  end_dispatch(now, index, plan.cluster);
+  return true;
+}
+
+void Dispatcher::end_dispatch(Cycle now, std::uint8_t index, std::uint32_t ctas) {
+  Slot& slot = slots_[index];
+  port_free_milli_ =
+      std::max(port_free_milli_, now * kMilli) + std::uint64_t{ctas} * launch_.dispatch_interval_milli;
   slot.first_dispatch = std::min(slot.first_dispatch, now);
-  fabric_->launch->send(0, choice.sm, now + cta_latency_, {slot.dispatched, index, choice.carveout});
-  if (++slot.dispatched == plans_[slot.kernel].ctas) queue_.erase(queue_.begin());
+  slot.dispatched += ctas;
+  if (slot.dispatched == plans_[slot.kernel].ctas) queue_.erase(queue_.begin());
   if (slot.dispatched == slot.mark) stop(now, index, false);
 }
 

@@ -27,19 +27,21 @@ struct LaunchPlan {
   L2Shares l2{};
   Address code_base = 0;
   std::uint64_t ctas = 0;
-  bool log_clocks = false;  // its reads of the clock will be asked for
+  std::uint32_t cluster = 1;  // CTAs that are placed together
+  bool log_clocks = false;    // its reads of the clock will be asked for
 };
 
 /// Part of the host's domain, which drives it; all times are core cycles of its device.
 ///
 /// A kernel's first CTA is sent launch.latency_ns after the kernel could start, or launch.graph_node_ns where
 /// the launch of a graph starts it and that is less; the next ones launch.dispatch_interval_milli apart while
-/// SMs have room. Kernels are served in the order in which their first CTA was due; one with CTAs left holds
-/// up those behind it, as in the hardware's queue (Amert et al., "GPU Scheduling on the NVIDIA TX2: Hidden
-/// Details Revealed", RTSS 2017). A kernel is complete when the dispatcher learns of its last drained CTA, at
-/// cycle t. Its counters are then collected at the cut t + launch.done_latency_ps, which is never less than a
-/// window ahead; only after that its slot is used again. With launch.cache_control = all a kernel is launched
-/// only after the cuts of all before it.
+/// SMs have room. CTAs of a cluster are placed in one GPC and sent in the same cycle, which takes the port as
+/// long as that many single ones; a cluster for which no GPC has room waits. Kernels are served in the order
+/// in which their first CTA was due; one with CTAs left holds up those behind it, as in the hardware's queue
+/// (Amert et al., "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017). A kernel is
+/// complete when the dispatcher learns of its last drained CTA, at cycle t. Its counters are then collected
+/// at the cut t + launch.done_latency_ps, which is never less than a window ahead; only after that its slot
+/// is used again. With launch.cache_control = all a kernel is launched only after the cuts of all before it.
 class Dispatcher {
  public:
   enum class SlotState : std::uint8_t { kFree, kActive, kFinished };
@@ -53,6 +55,7 @@ class Dispatcher {
     Cycle end = 0;       // largest CtaEvent::time so far
     Cycle cut = kNever;  // kFinished: counters are collected here
     std::uint64_t dispatched = 0, freed = 0, drained = 0;
+    std::uint64_t wanted = 0;  // CTAs before this number may be on an SM or on their way
     // In runs by samples only.
     bool timed = true;            // false: no CTA is sent, it ends when its estimate says
     std::uint64_t left_out = 0;   // CTAs of `dispatched` that were not sent
@@ -141,7 +144,7 @@ class Dispatcher {
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       KernelSlot& entry = (*table_)[i];
       a(entry.launch_sequence, entry.warps_per_cta, entry.registers_per_warp, entry.shared_bytes,
-        entry.code_base);
+        entry.code_base, entry.clustered);
       if (slots_[i].state == SlotState::kFree || slots_[i].kernel >= plans_.size()) continue;
       entry.header = plans_[slots_[i].kernel].header;
       entry.l2 = plans_[slots_[i].kernel].l2;
@@ -159,7 +162,9 @@ class Dispatcher {
   void choose(Cycle now, std::uint8_t index);
   void stop(Cycle now, std::uint8_t index, bool launch);
   void enqueue(std::uint8_t index);
-  void send_cta(Cycle now, std::uint8_t index, const Placement::Choice& choice);
+  [[nodiscard]] bool send_next(Cycle now, std::uint8_t index);
+  [[nodiscard]] bool send_cluster(Cycle now, std::uint8_t index);
+  void end_dispatch(Cycle now, std::uint8_t index, std::uint32_t ctas);
   [[nodiscard]] int free_slot(Cycle now) const;
 
   config::LaunchGroup launch_;

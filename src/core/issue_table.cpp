@@ -124,6 +124,10 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   const std::string_view mnemonic(inst.mnemonic.data());
   out.closes_group = mnemonic == "LDGDEPBAR" || mnemonic == "UTMACMDFLUSH" || inst.closes_group;
   if (mnemonic == "CS2R") out.kind = IssueKind::kClock;
+  if (mnemonic == "UCGABAR_ARV" || mnemonic == "UCGABAR_WAIT") {
+    out.kind = IssueKind::kClusterBarrier;
+    out.barrier = mnemonic == "UCGABAR_ARV" ? trace::BarrierOp::kArrive : trace::BarrierOp::kSync;
+  }
   if (mnemonic == "WARPGROUP")
     out.kind = inst.op_class == OpClass::kDepBar ? IssueKind::kProductWait : IssueKind::kFixed;
   out.needs_addresses = accesses_memory(inst.op_class);

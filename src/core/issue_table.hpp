@@ -28,9 +28,10 @@ enum class IssueKind : std::uint8_t {
   kFence,
   kDepBar,  // LDGDEPBAR, UTMACMDFLUSH close a group, DEPBAR waits for groups
   kSleep,
-  kProduct,      // of a warpgroup
-  kProductWait,  // WARPGROUP.DEPBAR
-  kClock,        // as kFixed; its issue cycle is what the instruction reads
+  kProduct,         // of a warpgroup
+  kProductWait,     // WARPGROUP.DEPBAR
+  kClusterBarrier,  // as kFixed; arrives at the cluster's barrier or waits there, as `barrier` says
+  kClock,           // as kFixed; its issue cycle is what the instruction reads
 };
 
 struct OperandReads {

@@ -25,6 +25,7 @@ struct KernelSlot {
   class ClockLog* clocks = nullptr;      // where its reads of the clock are noted; null: nowhere
   L2Shares l2;                           // what of the L2 its persisting accesses may take
   Address code_base = 0;                 // synthetic address of the kernel's first instruction
+  bool clustered = false;                // its CTAs come in clusters of more than one
 };
 
 /// Index = kernel slot; launch.max_kernels entries, never resized during a run.

@@ -21,6 +21,9 @@ struct MioOperation {
   std::uint8_t access_bytes = 0;
   bool bypass_l1 = false;
   L2Hint l2;
+  bool ranks = false;      // its addresses of shared memory name CTAs of the cluster
+  bool multicast = false;  // a bulk load that goes to other CTAs of the cluster, too
+  std::uint8_t cta = 0;    // slot in the SM
   bool matrix = false;  // LDSM, STSM: lanes 8m to 8m+7 give the 16-byte rows of matrix m of access_bytes / 4
   trace::SignalOp signal = trace::SignalOp::kNone;
   trace::BulkCopy bulk = trace::BulkCopy::kNone;  // of a kBulkCopy whose words say what it moves
@@ -37,13 +40,15 @@ struct MioEvent {
                     // bulk copies: likewise, or the source has been read.
                     // Instructions without result get it too, at the time of kOperandsRead or later.
     kAcknowledged,  // stores and reductions: visible at L2
+    kDelivered,     // bulk loads with `multicast`: the last sector has come, to all of the CTAs
   } kind;
   std::uint32_t handle;
 };
 
 /// Stores and reductions beyond the SM owe a kAcknowledged.
 [[nodiscard]] constexpr bool is_acknowledged(const MioOperation& op) {
-  if (op.bulk != trace::BulkCopy::kNone) return op.bulk != trace::BulkCopy::kLoad;
+  if (op.bulk != trace::BulkCopy::kNone)
+    return op.bulk == trace::BulkCopy::kStore || op.bulk == trace::BulkCopy::kReduction;
   return (op.op_class == trace::OpClass::kStore || op.op_class == trace::OpClass::kReduction) &&
          op.space != trace::MemSpace::kShared;
 }

@@ -78,6 +78,9 @@ class LsuPort {
     (void)in_.tick(now, true, flits, accept);
   }
 
+  /// Data of a copy that another SM has asked for come here, too.
+  void fill(Cycle now, std::uint32_t bytes) { in_.occupy(now, (bytes + in_bytes_ - 1) / in_bytes_); }
+
   [[nodiscard]] Cycle next_event(Cycle now) const {
     return std::min(out_.next_event(now), in_.next_event(now, true));
   }

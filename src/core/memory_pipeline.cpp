@@ -43,6 +43,8 @@ MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fa
       bypass_(latencies_.hit_rest, config.sync.poll_elision, port_, results_, translator_.get(), counters_),
       tags_(config.l1.tags_per_cycle, latencies_.hit_rest, l1_, results_, translator_.get(), counters_) {
   if (translator_) parked_.emplace(*translator_, tags_, bypass_, l1_, port_, results_);
+  if (fabric.cluster)
+    cluster_ = std::make_unique<ClusterUnit>(config, fabric, sm, latencies_, port_, results_, counters_);
 }
 
 Cycle MemoryPipeline::push(Cycle now, unsigned subcore) {
@@ -54,7 +56,8 @@ Cycle MemoryPipeline::push(Cycle now, unsigned subcore) {
 
 void MemoryPipeline::tick(Cycle now) {
   results_.begin_cycle();
-  receive_reply(now);  // 1. one reply from the crossbar
+  receive_reply(now);                     // 1. one reply from the crossbar
+  if (cluster_) receive_of_cluster(now);  // and messages of other SMs
   if (tags_.active()) {
     tags_.go_on(now);  // 2. further lines of the operation in the tag stage
     set_memory_free(now);
@@ -66,8 +69,9 @@ void MemoryPipeline::tick(Cycle now) {
     set_memory_free(now);
   }
   if (bypass_.busy()) send_past_l1(now);  // 6. bulk copies, and polls of warps that wait for signals
-  results_.deliver(now);                  // 7. results that are due
-  port_.tick(now);                        // 8. requests into the crossbar
+  if (cluster_) send_to_cluster(now);     // 7. messages to other SMs
+  results_.deliver(now);                  // 8. results that are due
+  port_.tick(now);                        // 9. requests into the crossbar
 }
 
 Cycle MemoryPipeline::next_event(Cycle now) const {
@@ -77,7 +81,22 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
     next = std::min(next, std::max(now + 1, queue_.next_event(unit_times(changed))));
   if (tags_.can_go_on(port_.full())) next = now + 1;
   if (translates()) next = std::min(next, parked_->next_event(now));
+  if (cluster_) next = std::min(next, cluster_->next_event(now));
   return next;
+}
+
+void MemoryPipeline::receive_of_cluster(Cycle now) {
+  cluster_->clear_news();
+  if (!cluster_->active(now)) return;
+  const Cycle before = data_free_;
+  cluster_->receive(now, data_free_);
+  if (data_free_ != before) set_memory_free(now);
+}
+
+void MemoryPipeline::send_to_cluster(Cycle now) {
+  if (!cluster_->active(now)) return;
+  cluster_->send(now, data_free_);
+  set_memory_free(now);
 }
 
 void MemoryPipeline::receive_reply(Cycle now) {
@@ -131,7 +150,8 @@ const LsuUnitTimes& MemoryPipeline::unit_times(LsuUnitTimes& changed) const {
 
 /// The load/store unit takes the next operation when the banks and the tags have done with this one.
 void MemoryPipeline::set_memory_free(Cycle now) {
-  const Cycle from = std::max(data_free_, tags_.free_from(now));
+  Cycle from = std::max(data_free_, tags_.free_from(now));
+  if (cluster_ && cluster_->holds_stores()) from = kNever;
   free_from(LsuUnit::kMemory) = from;
   free_from(LsuUnit::kTexture) = std::max(from, free_from(LsuUnit::kTextureOnly));
 }
@@ -181,7 +201,15 @@ void MemoryPipeline::fixed_latency(Cycle now, const MioOperation& op, Cycle late
 // --- Past the L1 ---
 
 void MemoryPipeline::bulk(Cycle now, const MioOperation& op) {
-  if (!bypass_.copy(op)) return fixed_latency(now, op, latencies_.special_rest);
+  if (op.bulk == trace::BulkCopy::kBetween) {
+    free_from(LsuUnit::kBulk) = now + 1;
+    if (!op.ranks) return fixed_latency(now, op, latencies_.special_rest);
+    return cluster_->copy(op);
+  }
+  if (!bypass_.copy(op)) {
+    if (op.multicast) results_.emit(MioEvent::Kind::kDelivered, op.handle);
+    return fixed_latency(now, op, latencies_.special_rest);
+  }
   free_from(LsuUnit::kBulk) = bypass_.takes_copies() ? now + 1 : kNever;
 }
 
@@ -199,6 +227,7 @@ void MemoryPipeline::await_signals(Cycle now, const MioOperation& op) {
 // --- Shared, global and local memory ---
 
 void MemoryPipeline::shared(Cycle now, const MioOperation& op) {
+  if (op.ranks && cluster_->access(now, op, data_free_)) return set_memory_free(now);
   addresses_.load(op);
   const bool atomic = op.op_class == OpClass::kAtomic || op.op_class == OpClass::kReduction;
   const unsigned wavefronts = op.matrix ? matrix_wavefronts(addresses_, std::max(1u, op.access_bytes / 4u))
@@ -295,7 +324,7 @@ void MemoryPipeline::set_carveout(unsigned index) {
 bool MemoryPipeline::quiescent() const {
   return queue_.empty() && !tags_.active() && results_.idle() && l1_.missing() == 0 && bypass_.idle() &&
          constants_.idle() && instructions_.idle() && port_.idle() &&
-         (!translator_ || translator_->quiescent());
+         (!translator_ || translator_->quiescent()) && (!cluster_ || cluster_->idle());
 }
 
 void MemoryPipeline::dump(std::string& out) const {
@@ -308,6 +337,7 @@ void MemoryPipeline::dump(std::string& out) const {
   tags_.dump(out);
   bypass_.dump(out);
   if (translator_) translator_->dump(out);
+  if (cluster_) cluster_->dump(out);
   if (!constants_.idle()) fmt::format_to(std::back_inserter(out), ", constant lines missing");
   out += '\n';
 }

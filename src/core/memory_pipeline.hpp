@@ -9,6 +9,7 @@
 
 #include "config/gpu_config.hpp"
 #include "core/bypass_path.hpp"
+#include "core/cluster_unit.hpp"
 #include "core/coalescer.hpp"
 #include "core/constant_unit.hpp"
 #include "core/instruction_port.hpp"
@@ -49,6 +50,7 @@ class MemoryPipeline {
   void gather(Cycle from) {
     port_.gather(from);
     if (translator_) translator_->gather(from);
+    if (cluster_) cluster_->gather(from);
   }
 
   /// Room in the sub-core's local queue.
@@ -104,6 +106,8 @@ class MemoryPipeline {
   }
   /// Null where nothing is translated: no managed memory, no tlb.miss_latency.
   [[nodiscard]] const Translator* translator() const { return translator_.get(); }
+  /// Null where the GPU has no clusters.
+  [[nodiscard]] ClusterUnit* cluster() { return cluster_.get(); }
   [[nodiscard]] bool holds_exits() const { return translator_ && translator_->holds_exits(); }
 
   template <class A>
@@ -113,7 +117,7 @@ class MemoryPipeline {
               a.given(cache_global_), a.given(empties_caches_), a.given(sm_), a.given(max_warps_),
               a.given(carveouts_kib_), queue_, unit_free_, data_free_, counters_, port_, results_,
               translator_, instructions_, constants_, l1_, bypass_, a.given(profile_), a.given(coalescer_),
-              a.given(addresses_), a.given(wavefronts_), tags_, a.given(parked_));
+              a.given(addresses_), a.given(wavefronts_), tags_, a.given(parked_), cluster_);
   }
 
  private:
@@ -121,6 +125,8 @@ class MemoryPipeline {
   void receive_reply(Cycle now);
   void dispatch(Cycle now);
   void send_past_l1(Cycle now);
+  void receive_of_cluster(Cycle now);
+  void send_to_cluster(Cycle now);
 
   // Units.
   [[nodiscard]] static LsuUnit unit_of(const MioOperation& op);
@@ -168,6 +174,7 @@ class MemoryPipeline {
   WavefrontMemo wavefronts_;
   TagStage tags_;
   std::optional<ParkedLines> parked_;  // where there is a translator
+  std::unique_ptr<ClusterUnit> cluster_;
 };
 
 }  // namespace lockstep::core

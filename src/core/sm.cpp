@@ -104,6 +104,8 @@ void Sm::State::complete_memory_operations(Cycle now) {
   mio.tick(now);
   if (!held_ctas.empty()) free_held_ctas(now);
   for (const MioEvent& event : mio.events()) handle_event(event, now);
+  if (mio.cluster())
+    for (const icnt::ClusterMessage& message : mio.cluster()->news()) receive_of_cluster(message, now);
   mio_next = mio.next_event(now);
   if (!mio.instructions().lines().empty()) front_next = now;
 }

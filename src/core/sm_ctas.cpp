@@ -33,6 +33,7 @@ void SmCtas::start_cta(const icnt::LaunchCta& launch, Cycle now) {
   cta.trace = kernel.feed->take(launch.cta);
   cta.index = launch.cta;
   cta.kernel = launch.kernel;
+  if (launch.cluster.ranks > 1) join_cluster(slot, launch.cluster);
   const auto count = static_cast<unsigned>(cta.trace->warps.size());
   cta.live_warps = cta.busy_warps = static_cast<std::uint16_t>(count);
   ++counters[launch.kernel].ctas;
@@ -47,6 +48,7 @@ void SmCtas::start_cta(const icnt::LaunchCta& launch, Cycle now) {
     slots[i] = static_cast<std::uint8_t>(w);
     start_warp(w, slot, i, local(now) + i * config.launch.warp_interval_milli / 1000);
   }
+  cta.cluster_barrier.live = cta.warps;
   find_barrier_members(cta, slots);
   for (unsigned i = 0; i < count; ++i)
     if (warps[slots[i]].next == warps[slots[i]].end) end_warp(slots[i], now);
@@ -205,6 +207,7 @@ void SmCtas::end_warp(unsigned w, Cycle now) {
   if (profile) note_issued(w);
   fetch_wanted &= ~warp_bit(w);
   --cta.live_warps;
+  leave_cluster(w, now);
   for (unsigned id = 0; id < cta.members.size(); ++id) {
     if (!(cta.members[id] & warp_bit(w))) continue;
     cta.members[id] &= ~warp_bit(w);
@@ -301,6 +304,7 @@ void SmCtas::dump(std::string& out) const {
     if (warp.block == Block::kMbarrier)
       fmt::format_to(std::back_inserter(out), " (mbarrier {} of the CTA: waits for {} events)",
                      warp.waits_for.mbarrier, warp.waits_for.events);
+    if (warp.block == Block::kCluster) out += " (barrier of the cluster)";
     if (warp.block == Block::kSignal) out += " (waits for signals of other CTAs, kernels or devices)";
     fmt::format_to(std::back_inserter(out), "; owed results {}, operand reads {}, stores {}\n", warp.results,
                    warp.readers, warp.stores);

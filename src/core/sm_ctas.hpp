@@ -22,6 +22,18 @@ struct SmCtas : SmWarps {
   void release_barrier_if_complete(Cta& cta, unsigned id, Cycle now);
   void wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted);
   void notify_mbarrier(Cta& cta, const MbarrierEvents& events, Cycle now);
+  /// In the CTAs that `events` names.
+  void signal(unsigned cta, const MbarrierEvents& events, Cycle now);
+
+  // --- Clusters (sm_clusters.cpp) ---
+  void join_cluster(unsigned slot, const icnt::ClusterPlace& place);
+  void signal_others(unsigned cta, const MbarrierEvents& events, std::uint32_t filled, Cycle now);
+  void cluster_barrier(unsigned w, const IssueInst& inst, Cycle now);
+  void leave_cluster(unsigned w, Cycle now);
+  void settle_cluster(unsigned slot, Cycle now);
+  void release_cluster(Cta& cta, Cycle now);
+  void receive_of_cluster(const icnt::ClusterMessage& message, Cycle now);
+
   void end_warp(unsigned w, Cycle now);
   void free_warp_if_done(unsigned w, Cycle now);
   void free_cta(Cta& cta, Cycle now);

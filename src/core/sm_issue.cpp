@@ -4,6 +4,9 @@
 
 #include "core/clock_log.hpp"
 #include "core/sm_stages.hpp"
+#include "trace/address_windows.hpp"
+#include "trace/bulk_runs.hpp"
+#include "trace/mbarrier_words.hpp"
 #include "util/bits.hpp"
 
 namespace lockstep::core {
@@ -14,18 +17,25 @@ using stats::Stall;
 
 constexpr unsigned unit_index(Unit u) { return static_cast<unsigned>(u); }
 
-/// What a generic address means: the windows of shared and local memory, 16 MiB each, else global memory. A
-/// trace without windows (both bases 0) has none.
+/// What a generic address means. A trace without windows (both bases 0) has global memory only.
 trace::MemSpace resolve_generic(Address a, const trace::KernelHeader& h) {
-  constexpr Address kWindow = Address{1} << 24;
-  if (h.shared_base && a >= h.shared_base && a < h.shared_base + kWindow) return trace::MemSpace::kShared;
-  if (h.local_base && a >= h.local_base && a < h.local_base + kWindow) return trace::MemSpace::kLocal;
-  return trace::MemSpace::kGlobal;
+  if (trace::in_shared_window(a, h)) return trace::MemSpace::kShared;
+  return trace::in_local_window(a, h) ? trace::MemSpace::kLocal : trace::MemSpace::kGlobal;
 }
 
 /// A fence waits for the instruction's stores. The asynchronous proxy's are not among them: their groups are
 /// waited for.
 constexpr bool fences(const IssueInst& inst) { return inst.bulk == trace::BulkCopy::kNone; }
+
+/// Bytes of global memory that a bulk copy's record names.
+std::uint32_t bytes_of_copy(const trace::Record& record, const std::uint64_t* words) {
+  std::array<Address, kWarpSize> each{};
+  trace::expand_addresses(record.form(), record.mask, words, each.data());
+  std::uint64_t bytes = 0;
+  trace::each_bulk_run(each.data(), bit_count(record.mask),
+                       [&](const trace::BulkRun& run) { bytes += std::uint64_t{run.rows} * run.bytes; });
+  return static_cast<std::uint32_t>(bytes);
+}
 
 }  // namespace
 
@@ -93,6 +103,10 @@ void Sm::State::issue(unsigned w, Cycle now) {
       break;
     case IssueKind::kProductWait:
       wait_for_products(warp, inst, t);
+      break;
+    case IssueKind::kClusterBarrier:
+      if (record.mask != 0) cluster_barrier(w, inst, now);
+      scoreboard.write(w, inst, t + inst.latency + delay);
       break;
     case IssueKind::kClock:
       if (ClockLog* log = kernels[warp.kernel].clocks) log->note(ctas[warp.cta].index, warp.number, now);
@@ -248,6 +262,10 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   op.bulk = addressed ? inst.bulk : trace::BulkCopy::kNone;
   op.signal = inst.signal;
   op.local_base = header.local_base;
+  op.cta = warp.cta;
+  op.ranks = kernels[warp.kernel].clustered && header.shared_ranks;
+  op.multicast =
+      op.ranks && op.bulk == trace::BulkCopy::kLoad && events_of(inst, record, warp.words).targets != 0;
   mio_next = std::min(mio_next, mio.push(now, w / 16));
 
   const bool stored = is_acknowledged(op);
@@ -256,9 +274,11 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
        static_cast<std::uint8_t>(w),
        warp.cta,
        0xff,
-       static_cast<std::uint8_t>(stored ? 3 : 2),
+       static_cast<std::uint8_t>(stored || op.multicast ? 3 : 2),
        subcores[w / 16].age[w % 16],
-       {}};
+       {},
+       op.multicast,
+       0};
   scoreboard.write(w, inst,
                    inst.long_result && op.space != trace::MemSpace::kShared ? Scoreboard::kPendingLong
                                                                             : Scoreboard::kPendingShort);
@@ -283,6 +303,10 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   const MbarrierEvents events = events_of(inst, record, warp.words);
   if (inst.barrier == trace::BarrierOp::kSync) return wait_for_mbarrier(warp, events);
   f.notifies = events;
+  if (!op.ranks) return;
+  if (op.bulk == trace::BulkCopy::kBetween) f.notifies = {};  // its last line does
+  if (op.multicast) f.filled = bytes_of_copy(record, warp.words);
+  if (events.mbarrier == kSignalsByLane) by_lane.push_back({handle, op.form, op.mask, op.words});
 }
 
 /// Is there a record, and does it wait for signals?
@@ -301,11 +325,36 @@ MbarrierEvents Sm::State::events_of(const IssueInst& inst, const trace::Record& 
   std::array<Address, kWarpSize> said{};  // mbarrier, events
   if (inst.bulk != trace::BulkCopy::kNone) {
     trace::expand_addresses(record.form(), record.mask, words, said.data());
-  } else if (inst.barrier != trace::BarrierOp::kNone && record.form() == trace::AddressForm::kAffine) {
+  } else if (inst.barrier != trace::BarrierOp::kNone &&
+             (record.form() == trace::AddressForm::kAffine || (words[0] & trace::kSignalByLane) != 0)) {
     said = {words[0], words[1]};
   }
-  if (said[0] >= kMaxMbarriers) return {};  // no recording of ours
-  return {static_cast<std::uint32_t>(said[0]), static_cast<std::uint32_t>(said[1])};
+  const std::uint64_t word = said[0];
+  if (inst.bulk == trace::BulkCopy::kNone && (word & trace::kSignalByLane) != 0)
+    return {kSignalsByLane, 1, 0};
+  if (trace::mbarrier_of(word) >= kMaxMbarriers) return {};  // no recording of ours
+  return {trace::mbarrier_of(word), static_cast<std::uint32_t>(said[1]), trace::targets_of(word)};
+}
+
+/// A multicast's events in its own CTA.
+void Sm::State::notify_own(const InFlight& f, Cycle now) {
+  Cta& cta = ctas[f.cta];
+  if ((f.notifies.targets >> cta.cluster_barrier.rank & 1) != 0) notify_mbarrier(cta, f.notifies, now);
+}
+
+/// Each lane's event goes to the mbarrier that its word names.
+void Sm::State::signal_by_lane(const InFlight& f, std::uint32_t handle, Cycle now) {
+  const auto found = std::find_if(by_lane.begin(), by_lane.end(),
+                                  [&](const SignalsByLane& s) { return s.handle == handle; });
+  if (found == by_lane.end()) return;
+  std::array<Address, kWarpSize> words{};
+  trace::expand_addresses(found->form, found->mask, found->words, words.data());
+  for (const unsigned lane : bits_of(found->mask)) {
+    const std::uint64_t word = words[lane] & ~trace::kSignalByLane;
+    if (word != 0) signal(f.cta, {trace::mbarrier_of(word), 1, trace::targets_of(word)}, now);
+  }
+  *found = by_lane.back();
+  by_lane.pop_back();
 }
 
 /// A fence lets the warp go on when its stores are acknowledged, and not before its own latency has passed.
@@ -336,22 +385,20 @@ void Sm::State::arrive_after_copies(Warp& warp, const MbarrierEvents& events, Cy
   for (unsigned back = 0; back < kMaxAsyncGroups; ++back) {
     const unsigned g = (warp.open_group + kMaxAsyncGroups - back) % kMaxAsyncGroups;
     if (warp.group[g] == 0) continue;
-    if (warp.notifies[g].mbarrier != 0)
-      notify_mbarrier(ctas[warp.cta], warp.notifies[g], now);  // no more than one
+    if (warp.notifies[g].mbarrier != 0) signal(warp.cta, warp.notifies[g], now);  // no more than one
     warp.notifies[g] = events;
     if (g == warp.open_group)
       warp.open_group = static_cast<std::uint8_t>((warp.open_group + 1) % kMaxAsyncGroups);
     return;
   }
-  notify_mbarrier(ctas[warp.cta], events, now);
+  signal(warp.cta, events, now);
 }
 
 /// One of the group's copies has ended.
 void Sm::State::end_copy(Warp& warp, unsigned group, Cycle now) {
   if (--warp.group[group] > 0) return;
   if (warp.block == Block::kDepBar && groups_done(warp)) warp.block = Block::kNone;
-  if (warp.notifies[group].mbarrier != 0)
-    notify_mbarrier(ctas[warp.cta], std::exchange(warp.notifies[group], {}), now);
+  if (warp.notifies[group].mbarrier != 0) signal(warp.cta, std::exchange(warp.notifies[group], {}), now);
 }
 
 bool Sm::State::groups_done(const Warp& warp) {
@@ -383,9 +430,14 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
       if (f.group != 0xff) end_copy(warp, f.group, now);
       if (f.notifies.mbarrier == kAwaitsSignals)
         end_await(warp);
+      else if (f.notifies.mbarrier == kSignalsByLane)
+        signal_by_lane(f, event.handle, now);
       else if (f.notifies.mbarrier != 0)
-        notify_mbarrier(cta, f.notifies, now);
+        f.multicast ? notify_own(f, now) : signal(f.cta, f.notifies, now);
       break;
+    case MioEvent::Kind::kDelivered:
+      signal_others(f.cta, f.notifies, f.filled, now);
+      return;
     case MioEvent::Kind::kAcknowledged:
       --cta.stores;
       if (same_warp && fences(*f.inst) && --warp.stores == 0 && warp.block == Block::kFence)

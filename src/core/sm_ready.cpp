@@ -21,6 +21,7 @@ Stall reason_of(Block b) {
   switch (b) {
     case Block::kBarrier:
     case Block::kMbarrier:
+    case Block::kCluster:
       return Stall::kBarrier;
     case Block::kFence:
       return Stall::kMemBar;

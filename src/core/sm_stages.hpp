@@ -35,6 +35,8 @@ struct Sm::State : SmCtas {
   [[nodiscard]] static bool awaits(const Warp& warp, const trace::Record* record);
   [[nodiscard]] static MbarrierEvents events_of(const IssueInst& inst, const trace::Record& record,
                                                 const std::uint64_t* words);
+  void notify_own(const InFlight& f, Cycle now);
+  void signal_by_lane(const InFlight& f, std::uint32_t handle, Cycle now);
   void fence(Warp& warp, const IssueInst& inst, Tick now);
   void async_groups(Warp& warp, const IssueInst& inst);
   void arrive_after_copies(Warp& warp, const MbarrierEvents& events, Cycle now);

@@ -79,9 +79,9 @@ struct SmState {
               a.given(subcore_count), a.given(done_latency), current, base, ready, held, held_until,
               fetch_wanted, line_awaited, redirected, occupied, waiting, reason, wants, wheel, wheel_used,
               subcores, a.given(warps), a.given(scoreboard), mio_next, front_next, barrier_free, mio, front,
-              launches, a.given(ctas), a.given(held_ctas), a.given(in_flight), a.given(free_handles),
-              counters, resident_warps, resident_since, seen_launch, slot_launch, carveout, next_age,
-              profile);
+              launches, a.given(ctas), a.given(held_ctas), a.given(in_flight), a.given(by_lane),
+              a.given(free_handles), counters, resident_warps, resident_since, seen_launch, slot_launch,
+              carveout, next_age, profile);
   }
 
   const config::GpuConfig config;
@@ -119,6 +119,7 @@ struct SmState {
   std::vector<Cta> ctas;
   std::vector<std::uint8_t> held_ctas;  // slots: done, but exits wait (uvm.exits_wait)
   std::vector<InFlight> in_flight;
+  std::vector<SignalsByLane> by_lane;  // of those in flight
   std::vector<std::uint32_t> free_handles;
   std::vector<stats::SmCounters> counters;    // by kernel slot
   std::vector<std::uint32_t> resident_warps;  // by kernel slot

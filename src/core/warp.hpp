@@ -22,14 +22,38 @@ inline constexpr unsigned kProductGroups =
 inline constexpr std::uint64_t kMaxMbarriers = 1 << 16;  // that a CTA's records may name; 256 KiB have 32768
 
 /// What an in-order wait of a warp is for; register dependences are found by evaluation instead.
-enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar, kMbarrier, kSignal };
+enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar, kMbarrier, kSignal, kCluster };
 
 /// In place of an mbarrier's number: the operation is an AWAIT.
 inline constexpr std::uint32_t kAwaitsSignals = ~0u;
+/// Likewise: it signals another mbarrier for each lane (SmState::by_lane).
+inline constexpr std::uint32_t kSignalsByLane = ~0u - 1;
 /// As a record of SYNCS or ARRIVES gives them.
 struct MbarrierEvents {
   std::uint32_t mbarrier = 0;  // 0: none
   std::uint32_t events = 0;
+  std::uint16_t targets = 0;  // ranks of the CTAs whose mbarriers have them; none: the CTA's own
+};
+/// The words of an operation that signals another mbarrier for each lane.
+struct SignalsByLane {
+  std::uint32_t handle = 0;
+  trace::AddressForm form = trace::AddressForm::kNone;
+  LaneMask mask = 0;
+  const std::uint64_t* words = nullptr;
+};
+
+/// A CTA's part in the barrier of its cluster. Slots and ranks are bits.
+struct ClusterBarrier {
+  std::uint8_t ranks = 1, rank = 0;
+  std::uint64_t live = 0;       // warps that have not ended
+  std::uint64_t arrived = 0;    // warps, in the phase that is not complete
+  std::uint64_t owes_wait = 0;  // warps that have arrived and not waited yet
+  std::uint16_t here[2] = {};   // CTAs that have arrived, by parity of their phase
+  std::uint16_t gone = 0;       // CTAs whose warps have all ended
+  std::uint32_t phase = 0;      // how many are complete
+  Cycle own_arrival = 0;        // of the CTA, in the last phase
+  Cycle release = 0;            // from when on warps may go on
+  [[nodiscard]] std::uint16_t everyone() const { return static_cast<std::uint16_t>((1u << ranks) - 1); }
 };
 
 /// What issue and fetch use lies in two lines of the host's cache.
@@ -80,6 +104,8 @@ struct Cta {
   std::array<std::uint32_t, 16> counted{};  // by barrier id: threads that have arrived (trace::BarrierEvents)
   std::array<Cycle, 16> last_arrival{};  // by barrier id: when the SM's barriers processed the last arrival
   std::vector<std::uint32_t> mbarriers;  // by number: events that it has had
+  std::uint64_t cluster = 0;             // its number in the kernel
+  ClusterBarrier cluster_barrier;
 };
 
 /// An operation in the memory pipeline.
@@ -90,6 +116,8 @@ struct InFlight {
   std::uint8_t owed = 0;      // events still to come
   std::uint32_t age = 0;      // of the warp: its slot may be reused before the last event
   MbarrierEvents notifies;    // with its result
+  bool multicast = false;     // other CTAs than its own have been told before that
+  std::uint32_t filled = 0;   // bytes that it brings to each of them, too
 };
 
 }  // namespace lockstep::core

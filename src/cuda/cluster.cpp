@@ -1,15 +1,13 @@
 #include "cuda/cluster.hpp"
 
 #include <algorithm>
-#include <vector>
 
+#include "config/gpcs.hpp"
 #include "cuda/error.hpp"
 
 namespace lockstep::cuda {
 
 namespace {
-
-constexpr std::uint32_t kFirstArch = 90;  // compute capability 9.0 brought clusters
 
 void require(bool condition) {
   if (!condition) throw ApiError(Status::kErrorInvalidClusterSize);
@@ -21,16 +19,6 @@ std::uint32_t allowed(const Kernel& kernel) {
   const std::uint32_t most = kernel.large_clusters ? kLargestCluster : kPortableCluster;
   const std::uint32_t limit = kernel.function().directives.maxclusterrank;
   return limit == 0 ? most : std::min(most, limit);
-}
-
-/// SMs of each GPC: TPCs are spread as evenly as their numbers allow.
-std::vector<std::uint64_t> gpcs(const config::GpuGroup& gpu) {
-  const std::uint64_t tpcs = std::max<std::uint64_t>(gpu.sms / std::max(gpu.sms_per_tpc, 1u), 1);
-  const std::uint64_t count = std::clamp<std::uint64_t>(gpu.gpcs, 1, tpcs);
-  std::vector<std::uint64_t> sms(count);
-  for (std::uint64_t i = 0; i < count; ++i)
-    sms[i] = ((i + 1) * tpcs / count - i * tpcs / count) * gpu.sms_per_tpc;
-  return sms;
 }
 
 }  // namespace
@@ -50,7 +38,7 @@ void settle_cluster(const Kernel& kernel, KernelLaunch& launch, const config::Gp
   const abi::dim3 &c = *launch.cluster, &g = launch.grid;
   require(ctas(c) > 0 && ctas(c) <= allowed(kernel));
   require(g.x % c.x == 0 && g.y % c.y == 0 && g.z % c.z == 0);
-  require(gpu.gpu.arch >= kFirstArch || ctas(c) == 1);
+  require(gpu.gpu.arch >= config::kFirstArchWithClusters || ctas(c) == 1);
 }
 
 std::uint64_t active_clusters(const Kernel& kernel, const KernelLaunch& launch,
@@ -58,13 +46,13 @@ std::uint64_t active_clusters(const Kernel& kernel, const KernelLaunch& launch,
   const std::uint64_t size = ctas(launch.cluster.value_or(abi::dim3{}));
   const std::uint64_t resident = ctas_per_sm(kernel, launch, gpu);
   std::uint64_t clusters = 0;
-  for (const std::uint64_t sms : gpcs(gpu.gpu)) clusters += sms * resident / size;
+  for (const std::uint64_t sms : config::sms_of_gpcs(gpu.gpu)) clusters += sms * resident / size;
   return clusters;
 }
 
 std::uint64_t largest_cluster(const Kernel& kernel, const KernelLaunch& launch,
                               const config::GpuConfig& gpu) {
-  const std::uint64_t sms = std::ranges::max(gpcs(gpu.gpu));
+  const std::uint64_t sms = std::ranges::max(config::sms_of_gpcs(gpu.gpu));
   return std::min<std::uint64_t>(sms * ctas_per_sm(kernel, launch, gpu), allowed(kernel));
 }
 

@@ -215,6 +215,7 @@ bool KernelRunner::execute_recorded(KernelRun& run, const StreamState& stream) {
   run.header.l2.set_aside = device.limit(kLimitPersistingL2);
   run.header.l2.resets = device.l2_resets;
   run.header.shared_base = exec::kSharedWindow;
+  run.header.shared_ranks = true;
   run.header.local_base = exec::kLocalWindow;
   if (with_.recording.live() && reads_clock(*run.launch.kernel)) {
     // Where it may wait for another GPU's kernel, or for the network, it cannot be executed alone before it

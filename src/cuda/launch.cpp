@@ -104,6 +104,7 @@ trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& laun
   header.name = kernel.name;
   header.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
   header.block = {launch.block.x, launch.block.y, launch.block.z};
+  if (launch.cluster) header.cluster = {launch.cluster->x, launch.cluster->y, launch.cluster->z};
   static const RegisterChoice choice = read_register_choice();
   header.shared_bytes = shared_of(kernel, gpu, choice) + static_cast<std::uint32_t>(launch.dynamic_shared);
   header.registers = registers_of(kernel, launch, gpu, choice);

@@ -30,6 +30,7 @@ void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
   warps_.resize(warps);
   for (auto& barrier : barriers_) barrier = {};
   state_.mbarriers.clear();
+  state_.numbers.clear();
   state_.recorded = record != nullptr;
   state_.warps = warps;
   if (record) {

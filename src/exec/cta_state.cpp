@@ -2,8 +2,21 @@
 
 namespace lockstep::exec {
 
-MbarrierEvents::Mbarrier* CtaState::mbarrier_events(const std::byte* where) {
-  return owns(where) ? &mbarriers.at(static_cast<std::uint64_t>(where - shared.data())) : nullptr;
+CtaState::Place CtaState::mbarrier_at(const std::byte* where) {
+  Place place;
+  CtaState* owner = in_cluster() ? nullptr : this;
+  for (std::uint32_t rank = 0; !owner && rank < cluster.size(); ++rank) {
+    if (!cluster[rank]->owns(where)) continue;
+    owner = cluster[rank];
+    place.rank = rank;
+  }
+  if (!owner || !owner->owns(where)) return place;
+  const auto offset = static_cast<std::uint64_t>(where - owner->shared.data());
+  place.own = owner == this;
+  place.events = &owner->mbarriers.at(offset);
+  if (place.events->number == 0)
+    place.events->number = (in_cluster() ? cluster[0]->numbers : numbers).of(offset);
+  return place;
 }
 
 void CtaState::phase_completed(const std::byte* where) {
@@ -13,7 +26,7 @@ void CtaState::phase_completed(const std::byte* where) {
   if (!owner) return;
   ++owner->phases;
   if (!owner->recorded) return;
-  MbarrierEvents::Mbarrier& found = *owner->mbarrier_events(where);
+  MbarrierEvents::Mbarrier& found = *owner->mbarrier_at(where).events;
   found.completed = found.events;
 }
 

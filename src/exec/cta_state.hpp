@@ -21,6 +21,7 @@ struct CtaState {
   CtaCheck* checked = nullptr;     // of a launch that is checked
   bool recorded = false;
   MbarrierEvents mbarriers;  // its own, where it is recorded
+  MbarrierNumbers numbers;   // those of the first CTA of a cluster are the cluster's
   std::uint64_t phases = 0;  // of these that have been completed
 
   /// The CTA with a given rank in the cluster; nullptr if there is none.
@@ -30,8 +31,14 @@ struct CtaState {
   [[nodiscard]] bool owns(const std::byte* where) const {
     return where >= shared.data() && where < shared.data() + shared.size();
   }
-  /// The events of the mbarrier object at `where`; nullptr if it is not the CTA's own.
-  [[nodiscard]] MbarrierEvents::Mbarrier* mbarrier_events(const std::byte* where);
+  /// Whose an mbarrier of the cluster is.
+  struct Place {
+    MbarrierEvents::Mbarrier* events = nullptr;  // null: it is in no CTA's shared memory
+    std::uint32_t rank = 0;                      // of the CTA; 0 where there are no clusters
+    bool own = true;
+  };
+  [[nodiscard]] Place mbarrier_at(const std::byte* where);
+  [[nodiscard]] bool in_cluster() const { return cluster.size() > 1; }
   /// A phase of that mbarrier, of any CTA of the cluster, is complete.
   void phase_completed(const std::byte* where);
 };

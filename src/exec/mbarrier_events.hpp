@@ -8,25 +8,36 @@
 
 namespace lockstep::exec {
 
-/// Events are arrivals and completions of bulk copies by the CTA's own warps. What other CTAs of its cluster
-/// do at its mbarriers does not count: the timing model does not wait for it.
+/// Events are arrivals, completions of bulk copies, and bytes that st.async and red.async have brought from
+/// other CTAs of the cluster.
 class MbarrierEvents {
  public:
   struct Mbarrier {
-    std::uint32_t number = 0;     // from 1 on, in the order in which the CTA used them first
+    std::uint32_t number = 0;     // see MbarrierNumbers
     std::uint32_t events = 0;     // so far; more objects at the same place go on counting
     std::uint32_t completed = 0;  // when the last phase was complete
   };
   void clear() { mbarriers_.clear(); }
   /// `offset`: in shared memory.
-  Mbarrier& at(std::uint64_t offset) {
-    Mbarrier& found = mbarriers_[offset];
-    if (found.number == 0) found.number = static_cast<std::uint32_t>(mbarriers_.size());
-    return found;
-  }
+  Mbarrier& at(std::uint64_t offset) { return mbarriers_[offset]; }
 
  private:
   std::unordered_map<std::uint64_t, Mbarrier> mbarriers_;
+};
+
+/// From 1 on, in the order in which mbarriers were used first. Those at the same place of the shared memory
+/// of several CTAs of a cluster have one number.
+class MbarrierNumbers {
+ public:
+  void clear() { numbers_.clear(); }
+  [[nodiscard]] std::uint32_t of(std::uint64_t offset) {
+    std::uint32_t& number = numbers_[offset];
+    if (number == 0) number = static_cast<std::uint32_t>(numbers_.size());
+    return number;
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
 };
 
 }  // namespace lockstep::exec

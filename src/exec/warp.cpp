@@ -201,7 +201,8 @@ Warp::Stop Warp::step_async(const Operation& op, LaneMask active, bool& stop) {
 
 /// Control and synchronisation. Where `stop` becomes true, the split no longer runs.
 Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) {
-  if (state_.record && (op.handler != Handler::kBarrier || active == 0))
+  const bool at_last = op.handler == Handler::kBarrier || op.handler == Handler::kClusterArrive;
+  if (state_.record && (!at_last || active == 0))
     state_.note(op.handler == Handler::kBranch ? state_.now.mask : active);
   switch (op.handler) {
     case Handler::kBranch:
@@ -250,6 +251,7 @@ Warp::Stop Warp::step_groups(const Operation& op, LaneMask active, bool& stop) {
     case Handler::kClusterArrive:
       ++state_.now.pc;
       groups_.cluster_arrive(active);
+      if (state_.record && active != 0) note_cluster_arrival(active);
       if (active != 0) cta_->settle_cluster();
       return Stop::kGone;
     case Handler::kClusterWait:
@@ -268,6 +270,13 @@ Warp::Stop Warp::step_groups(const Operation& op, LaneMask active, bool& stop) {
     default:
       state_.fault(FaultKind::kIllegalInstruction, active, 0, "not supported");
   }
+}
+
+/// The warp arrives with the last of its lanes.
+void Warp::note_cluster_arrival(LaneMask active) {
+  --state_.now.pc;
+  state_.note(groups_.arrived_at_cluster(state_.live) ? active : 0);
+  ++state_.now.pc;
 }
 
 void Warp::note_slow_path(const Operation& op, LaneMask active) {

@@ -79,6 +79,7 @@ class Warp {
   Stop step_groups(const Operation& op, LaneMask active, bool& stop);
   [[nodiscard]] bool barrier(const Operation& op, LaneMask active);
   void note_slow_path(const Operation& op, LaneMask active);
+  void note_cluster_arrival(LaneMask active);
   void kill(LaneMask lanes);
   [[nodiscard]] std::uint64_t print_now() const;
 

@@ -7,6 +7,7 @@
 #include "exec/warp_mbarrier.hpp"
 #include "exec/warp_multicast.hpp"
 #include "exec/warp_multimem.hpp"
+#include "trace/mbarrier_words.hpp"
 
 namespace lockstep::exec {
 
@@ -92,7 +93,7 @@ void execute_copy_bulk(WarpState& warp, trace::BulkRuns& runs, const Operation& 
       warp.fault(FaultKind::kMisalignedAddress, self,
                  from.lane[l] & (kRowBytes - 1) ? from.lane[l] : to.lane[l],
                  "addresses and size must be multiples of 16");
-    std::uint32_t signalled = 0;
+    Signalled signalled;
     const auto deliver = [&](Address target, Address mbarrier_at) {
       copy_lines(warp, form, l, target, from.lane[l], bytes);
       if (form.mbarrier == ~0u) return;
@@ -103,19 +104,21 @@ void execute_copy_bulk(WarpState& warp, trace::BulkRuns& runs, const Operation& 
     runs.clear();
     if (memory[form.from].state_space == StateSpace::kGlobal) runs.add(from.lane[l], bytes);
     if (memory[form.to].state_space == StateSpace::kGlobal) runs.add(to.lane[l], bytes);
+    if (runs.runs().empty()) signalled.bytes = static_cast<std::uint32_t>(bytes);
     note_bulk(warp, runs, signalled);
   });
 }
 
-void note_bulk(WarpState& warp, const trace::BulkRuns& collected, std::uint32_t mbarrier) {
+void note_bulk(WarpState& warp, const trace::BulkRuns& collected, const Signalled& signalled) {
   const auto& runs = collected.runs();
+  const bool signals = signalled.number != 0;
   std::size_t next = 0;
   do {
     const std::size_t count = std::min<std::size_t>(runs.size() - next, trace::kBulkRunsPerRecord);
     const bool last = next + count == runs.size();
     Addresses words{};
-    words.lane[0] = last ? mbarrier : 0;
-    words.lane[1] = last && mbarrier != 0 ? 1 : 0;
+    words.lane[0] = last ? trace::signal_word(signalled.number, signalled.ranks) : 0;
+    words.lane[1] = (last && signals ? 1 : 0) | std::uint64_t{signalled.bytes} << 32;
     for (std::size_t i = 0; i < count; ++i) {
       const trace::BulkRunWords run = trace::pack(runs[next + i]);
       words.lane[2 * i + 2] = run.place;

@@ -15,8 +15,9 @@ void execute_copy_bulk(WarpState& warp, trace::BulkRuns& runs, const Operation& 
 /// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor (warp_tensor.cpp)
 void execute_tensor_copy(WarpState& warp, trace::BulkRuns& runs, const Operation& op, LaneMask active);
 
+struct Signalled;
 /// The record of a bulk copy that has been executed (trace/bulk_runs.hpp). The last part signals the
-/// mbarrier, 0 for none. Precondition: the warp is recorded.
-void note_bulk(WarpState& warp, const trace::BulkRuns& runs, std::uint32_t mbarrier);
+/// mbarriers. Precondition: the warp is recorded.
+void note_bulk(WarpState& warp, const trace::BulkRuns& runs, const Signalled& signalled);
 
 }  // namespace lockstep::exec

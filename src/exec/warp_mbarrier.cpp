@@ -7,6 +7,7 @@
 #include "exec/warp_access.hpp"
 #include "exec/warp_check.hpp"
 #include "exec/warp_poll.hpp"
+#include "trace/mbarrier_words.hpp"
 
 namespace lockstep::exec {
 
@@ -57,32 +58,81 @@ void count_pending(WarpState& warp, const MbarrierForm& form, OperandRef result,
   });
 }
 
-/// The record of an arrival by each lane at `where`, the first lane's mbarrier.
-void note_arrivals(WarpState& warp, LaneMask active, const std::byte* where) {
+/// The record of an arrival by each lane at an mbarrier of its cluster (trace/mbarrier_words.hpp).
+void note_arrivals_in_cluster(WarpState& warp, LaneMask active, const Pointers& where) {
+  Addresses words{};
+  const std::uint32_t first = static_cast<std::uint32_t>(std::countr_zero(active));
+  bool equal = true;
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
+    const CtaState::Place place = warp.cta->mbarrier_at(where.lane[l]);
+    words.lane[l] = 0;
+    if (place.events) {
+      ++place.events->events;
+      words.lane[l] = trace::signal_word(place.events->number, place.own ? 0 : 1u << place.rank);
+    }
+    equal &= words.lane[l] == words.lane[first];
+  });
+  if (equal)
+    return warp.note_line(active, words.lane[first], static_cast<std::uint64_t>(std::popcount(active)));
+  for_lanes(active, [&](int l) { words.lane[l] |= trace::kSignalByLane; });
+  warp.note(active, words);
+}
+
+/// The record of an arrival by each lane at `where`; where there are no clusters at the first lane's
+/// mbarrier.
+void note_arrivals(WarpState& warp, LaneMask active, const Pointers& where) {
+  if (warp.cta->in_cluster()) return note_arrivals_in_cluster(warp, active, where);
   const auto events = static_cast<std::uint32_t>(std::popcount(active));
-  MbarrierEvents::Mbarrier* const own = warp.cta->mbarrier_events(where);
+  MbarrierEvents::Mbarrier* const own = warp.cta->mbarrier_at(where.lane[std::countr_zero(active)]).events;
   if (own) own->events += events;
   note_events(warp, active, own ? own->number : 0, own ? events : 0);
 }
 
 /// The record of a test. `where`: an mbarrier whose phase it found complete, or nullptr.
 void note_test(WarpState& warp, LaneMask active, const std::byte* where) {
-  const MbarrierEvents::Mbarrier* const own = where ? warp.cta->mbarrier_events(where) : nullptr;
-  note_events(warp, active, own ? own->number : 0, own ? own->completed : 0);
+  if (!where) return note_events(warp, active, 0, 0);
+  const CtaState::Place place = warp.cta->mbarrier_at(where);
+  const bool own = place.own && place.events;
+  note_events(warp, active, own ? place.events->number : 0, own ? place.events->completed : 0);
+}
+
+/// The record before says where st.async or red.async write; it gets the numbers of the mbarriers, too.
+void note_async(WarpState& warp, std::uint32_t mbarrier, LaneMask active, const Addresses& where) {
+  trace::Record record = warp.record->records.back();
+  auto& all = warp.record->words;
+  Addresses words{};
+  trace::expand_addresses(record.form(), record.mask,
+                          all.data() + all.size() - trace::address_words(record.form(), record.mask),
+                          words.lane);
+  all.resize(all.size() - trace::address_words(record.form(), record.mask));
+  warp.record->records.pop_back();
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
+    std::byte* const object = resolve_one(warp, warp.machine->kernel.memory()[mbarrier].state_space, l,
+                                          sizeof(std::uint64_t), where.lane[l]);
+    if (!object) return;  // a fault soon
+    const CtaState::Place place = warp.cta->mbarrier_at(object);
+    if (!place.events) return;
+    ++place.events->events;
+    words.lane[l] |= std::uint64_t{place.events->number} << trace::kSignalTargetShift;
+  });
+  warp.note(active, words);
 }
 
 }  // namespace
 
 void complete_bytes(WarpState& warp, std::uint32_t mbarrier, std::uint32_t l, Address where,
-                    std::uint32_t bytes, std::uint32_t* signalled) {
+                    std::uint32_t bytes, Signalled* signalled) {
   std::byte* const object =
       resolve_one(warp, warp.machine->kernel.memory()[mbarrier].state_space, l, sizeof(std::uint64_t), where);
   if (!object) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, where, "the mbarrier");
-  if (warp.record && signalled)
-    if (MbarrierEvents::Mbarrier* const own = warp.cta->mbarrier_events(object)) {
-      ++own->events;
-      *signalled = own->number;
+  if (warp.record && signalled) {
+    const CtaState::Place place = warp.cta->mbarrier_at(object);
+    if (place.events) {
+      ++place.events->events;
+      signalled->number = place.events->number;
+      if (warp.cta->in_cluster()) signalled->ranks |= 1u << place.rank;
     }
+  }
   if (warp.machine->check) check_signal(warp, warp.machine->kernel.memory()[mbarrier].state_space, l, where);
   change_mbarrier(warp, object, [&](Mbarrier& b) { b.complete(bytes); });
 }
@@ -90,6 +140,7 @@ void complete_bytes(WarpState& warp, std::uint32_t mbarrier, std::uint32_t l, Ad
 void complete_bytes_of_lanes(WarpState& warp, std::uint32_t mbarrier, LaneMask active, std::uint32_t bytes) {
   Addresses where;
   find_addresses(warp, warp.machine->kernel.memory()[mbarrier], where);
+  if (warp.record && warp.cta->in_cluster()) note_async(warp, mbarrier, active, where);
   for_lanes<std::uint32_t>(active,
                            [&](std::uint32_t l) { complete_bytes(warp, mbarrier, l, where.lane[l], bytes); });
 }
@@ -111,7 +162,7 @@ bool execute_mbarrier(WarpState& warp, const Operation& op, LaneMask active) {
   if (active == 0) return false;
   Pointers where;
   (void)resolve(warp, place, active, 8, a, Use::kWrite, where);
-  if (warp.record && arrives) note_arrivals(warp, active, where.lane[std::countr_zero(active)]);
+  if (warp.record && arrives) note_arrivals(warp, active, where);
   if (!tests) ++warp.machine->watch.changes;
   LaneMask complete = 0;
   LaneValues seen{};

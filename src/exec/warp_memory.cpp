@@ -131,7 +131,9 @@ void LoadStore::store_anywhere(WarpState& warp, const Operation& op, const Memor
   } else {
     put(warp, op, form, active, neighbours, to);
   }
-  if (op.second != ~0u) complete_bytes_of_lanes(warp, op.second, active, bytes);
+  if (op.second == ~0u) return;
+  complete_bytes_of_lanes(warp, op.second, active, bytes);
+  access.mask = 0;  // its record has changed
 }
 
 }  // namespace lockstep::exec

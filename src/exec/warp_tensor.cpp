@@ -194,7 +194,7 @@ void execute_tensor_copy(WarpState& warp, trace::BulkRuns& runs, const Operation
     for (unsigned d = 0; d < form.offsets; ++d)
       place.offset[d + 1] =
           static_cast<std::uint16_t>(warp.at(warp.operands[op.operands + form.rank + d])->lane[l]);
-    std::uint32_t signalled = 0;
+    Signalled signalled;
     const auto deliver = [&](Address to, Address mbarrier_at) {
       runs.clear();
       const std::uint32_t bytes = copy_tile(warp, {form, map, place, l}, to, runs);

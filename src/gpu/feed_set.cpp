@@ -15,7 +15,7 @@ std::size_t FeedSet::plan() {
   }
   std::size_t tasks = 0;
   for (Open& o : open_) {
-    o.feed->want(system_->device(o.device).dispatcher().slot(o.slot).dispatched);
+    o.feed->want(system_->device(o.device).dispatcher().slot(o.slot).wanted);
     o.first_task = tasks;
     o.tasks = o.feed->plan();
     tasks += o.tasks;

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "gpu/cluster_plan.hpp"
 #include "trace/host_task.hpp"
 #include "util/error.hpp"
 #include "uvm/remote.hpp"
@@ -368,8 +369,10 @@ core::LaunchPlan Planner::launch(const trace::KernelHeader& header, std::uint16_
   if (header.binary_version != 0 && header.binary_version != config.gpu.arch)
     remarks_.insert(other_architecture(header, config));
   const std::uint64_t room = rooms_.try_emplace(header.name, rooms_.size()).first->second % kCodeRooms;
-  return {&header, config::occupancy(config, header), core::L2Shares::of(header.l2, config.l2),
-          kCodeBase + room * kCodeStride, header.grid.count()};
+  core::LaunchPlan plan{&header, config::occupancy(config, header), core::L2Shares::of(header.l2, config.l2),
+                        kCodeBase + room * kCodeStride, header.grid.count()};
+  plan.cluster = cluster_ctas(header, plan.occupancy, config, remarks_);
+  return plan;
 }
 
 Plan make_plan(const trace::TraceSet& trace, const config::SystemConfig& system, const IdRanges& selection,

@@ -107,7 +107,7 @@ std::optional<sampling::CtaSampler> SampledRun::cta_sampler(std::uint32_t launch
   const core::LaunchPlan& plan = device_->dispatcher().plan(kernel_of_[launch]);
   const config::GpuConfig& config = device_->config();
   const std::uint64_t wave = std::uint64_t{plan.occupancy.ctas_per_sm} * config.gpu.sms;
-  if (plan.ctas < sampling::CtaSampler::kMinWaves * wave) return std::nullopt;
+  if (plan.cluster > 1 || plan.ctas < sampling::CtaSampler::kMinWaves * wave) return std::nullopt;
   // Kernels together may take half of the run's variance: shares * errors squared add up to error^2 / 2. A
   // kernel alone may take all.
   const double share = launches_->share(launch);

@@ -75,6 +75,10 @@ Fabric::Fabric(const config::GpuConfig& config, sim::DomainId first, sim::Domain
   const Cycle done =
       add_edge("copy done", config.core_cycles_of_ps(config.host.data_latency_ps), "host link, data latency");
   copy_done = network<CopyDone>("copy done", copies, dispatcher, done);
+  if (config.cluster_hop() > 0) {
+    latency = add_edge("cluster (SM to SM)", config.cluster_hop(), "network between the SMs of a GPC");
+    cluster = network<ClusterMessage>("cluster", sms, sms, latency);
+  }
   if (!managed) return;
   const std::vector<sim::DomainId> gmmu{n.gmmu()};
   latency = add_edge("translation request (SM to GMMU)", config.uvm.request_latency, "miss of an SM's TLB");
@@ -90,7 +94,7 @@ void Fabric::register_with(sim::Engine& engine, bool here) {
            request.get(), request_credit.get(), reply.get(), reply_credit.get(), far_request.get(),
            far_request_credit.get(), far_reply.get(), far_reply_credit.get(), launch.get(), cta_event.get(),
            copy_command.get(), copy_done.get(), translation_request.get(), translation_reply.get(),
-           managed_command.get(), managed_done.get()}) {
+           managed_command.get(), managed_done.get(), cluster.get()}) {
     if (!n) continue;
     const bool with_host = n == launch.get() || n == cta_event.get() || n == copy_command.get() ||
                            n == copy_done.get() || n == managed_command.get() || n == managed_done.get();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "icnt/cluster_messages.hpp"
 #include "icnt/messages.hpp"
 #include "icnt/ports.hpp"
 #include "sim/engine.hpp"
@@ -22,6 +23,7 @@ struct LaunchCta {
   std::uint64_t cta = 0;      // position in the kernel
   std::uint8_t kernel = 0;    // kernel slot
   std::uint8_t carveout = 0;  // index into l1.shared_carveouts_kib, the same for all CTAs that share an SM
+  ClusterPlace cluster = {};
 };
 
 /// SM -> dispatcher. kFreed: every warp has exited and its loads are back, the CTA's resources are free.
@@ -192,8 +194,8 @@ class Fabric {
   void persist(A& a) {
     a.members(*this, request, request_credit, reply, reply_credit, far_request, far_request_credit, far_reply,
               far_reply_credit, launch, cta_event, copy_command, copy_done, translation_request,
-              translation_reply, managed_command, managed_done, a.given(config_), a.given(numbering_),
-              a.given(edges_));
+              translation_reply, managed_command, managed_done, cluster, a.given(config_),
+              a.given(numbering_), a.given(edges_));
   }
 
   // The networks, with the credits that travel the other way.
@@ -213,6 +215,7 @@ class Fabric {
   std::unique_ptr<sim::Network<TranslationReply>> translation_reply;      // 0 -> SM
   std::unique_ptr<sim::Network<uvm::ManagedCommand>> managed_command;     // 0 -> 0; null without GMMU
   std::unique_ptr<sim::Network<ManagedCommandDone>> managed_done;         // 0 -> 0
+  std::unique_ptr<sim::Network<ClusterMessage>> cluster;                  // SM -> SM; null without clusters
 
  private:
   template <class T>

@@ -195,6 +195,11 @@ class EjectionPort {
     return true;
   }
 
+  /// The port is busy for so many icnt cycles with what came to it beside the messages.
+  void occupy(Cycle now, std::uint32_t flits) {
+    free_ = std::max(free_, spec_.own_to_icnt.ceil(now)) + flits;
+  }
+
   /// Own edge > now at which tick() could do something; when messages wait only for `ready`, now + 1 if it
   /// holds.
   [[nodiscard]] Cycle next_event(Cycle now, bool ready) const {

@@ -65,13 +65,13 @@ void Builder::bulk_copy(const Instruction& i) {
   }
   const bool between =
       !tensor && i.form.spaces[0] == ptx::Space::kSharedCluster && i.form.spaces[1] != ptx::Space::kGlobal;
-  if (between) remark("cp.async.bulk between CTAs: a fixed time, without traffic");
-  if (i.has(Mod::kMulticastCluster)) remark("cp.async.bulk.multicast: only the CTA that asks waits for it");
-  const std::string opcode =
-      tensor ? (i.has(Mod::kReduce) ? "UTMAREDG"
-                : store             ? "UTMASTG"
-                                    : "UTMALDG")
-             : fmt::format("{}.{}", i.has(Mod::kReduce) ? "UBLKRED" : "UBLKCP", store ? "G.S" : "S.G");
+  const std::string opcode = tensor ? (i.has(Mod::kReduce) ? "UTMAREDG"
+                                       : store             ? "UTMASTG"
+                                                           : "UTMALDG")
+                                    : fmt::format("{}.{}", i.has(Mod::kReduce) ? "UBLKRED" : "UBLKCP",
+                                                  store     ? "G.S"
+                                                  : between ? "S.S"
+                                                            : "S.G");
   emit(opcode + ".RUNS" + policy_suffix(i), {}, {}, kWordBytes, Carries::kFirst);
 }
 
@@ -83,8 +83,6 @@ void Builder::mbarrier(const Instruction& i) {
   std::vector<std::uint8_t> sources;
   for (std::size_t o = has_result ? 1 : 0; o < i.operands.size(); ++o)
     for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);
-  if (arrives && i.form.space() == ptx::Space::kSharedCluster)
-    remark("mbarrier.arrive.shared::cluster: a CTA does not wait for arrivals of others");
   if (i.has(Mod::kPendingCount)) return emit("LOP3.LUT", places(i.operands[0]), sources);
   if (tests) return emit("SYNCS.PHASECHK.TRANS64.TRYWAIT.EVENTS", {}, sources, kWordBytes, Carries::kFirst);
   if (arrives)

@@ -246,7 +246,7 @@ void Builder::multimem(const Instruction& i) {
 
 void Builder::barrier(const Instruction& i) {
   if (i.has(Mod::kWarp)) return emit("WARPSYNC", {}, {});
-  if (i.has(Mod::kCluster)) return emit("UCGABAR_ARV", {}, {});
+  if (i.has(Mod::kCluster)) return emit(i.has(Mod::kWait) ? "UCGABAR_WAIT" : "UCGABAR_ARV", {}, {});
   const bool arrive = i.has(Mod::kArrive), reduce = i.has(Mod::kRed);
   const std::size_t at = reduce ? 1 : 0;
   std::int64_t number = 0;

@@ -2,7 +2,8 @@
 //
 // A record of a bulk copy whose opcode says .RUNS has, instead of lane addresses, pairs of words: first the
 // mbarrier that it notifies (0: none) and the events that it counts there, then one pair for each run of
-// rows. Its mask has as many of the lowest lanes as there are words; more runs make more records.
+// rows. Its mask has as many of the lowest lanes as there are words; more runs make more records. In clusters
+// see mbarrier_words.hpp; a copy between CTAs has its bytes in bits 32 to 63 of the second word, and no runs.
 #pragma once
 
 #include <cstdint>

@@ -13,11 +13,11 @@ namespace lockstep::trace {
 enum class BlockKind : std::uint8_t { kChunk = 1, kTable = 2, kDirectory = 3 };
 
 /// Line version: instruction tables may have source lines. Device version: commands may name devices as well.
-/// A file has the lowest version that can express its content.
+/// Cluster version: kernels have clusters. A file has the lowest version that can express its content.
 inline constexpr std::uint32_t kPlainVersion = 1, kLineVersion = 2, kDeviceVersion = 3, kSizeVersion = 4,
                                kNetworkVersion = 5, kHostVersion = 6, kTaskVersion = 7, kMessageVersion = 8,
                                kTimestampVersion = 9, kOneSidedVersion = 10, kElapseVersion = 11,
-                               kPersistVersion = 12, kLastVersion = kPersistVersion;
+                               kPersistVersion = 12, kClusterVersion = 13, kLastVersion = kClusterVersion;
 inline constexpr std::size_t kMaxBlockBytes = 256u << 20;  // decompressed
 
 /// True when `path` is a regular file that begins as a compact trace does.

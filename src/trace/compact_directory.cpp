@@ -34,7 +34,7 @@ Dim3 get_dimensions(ByteReader& in, std::uint64_t max_x, std::uint64_t max_yz) {
   return d;
 }
 
-void put_header(Bytes& out, const KernelHeader& h) {
+void put_header(Bytes& out, const KernelHeader& h, bool clusters) {
   put_text(out, h.name);
   put_varint(out, h.id);
   put_dimensions(out, h.grid);
@@ -48,9 +48,20 @@ void put_header(Bytes& out, const KernelHeader& h) {
   put_varint(out, h.tracer_version);
   put_varint(out, h.line_info ? 1 : 0);
   put_text(out, h.nvbit_version);
+  if (!clusters) return;
+  put_dimensions(out, h.cluster);
+  put_varint(out, h.shared_ranks ? 1 : 0);
 }
 
-KernelHeader get_header(ByteReader& in) {
+Dim3 get_cluster(ByteReader& in, const Dim3& grid) {
+  const Dim3 c = get_dimensions(in, kMaxClusterCtas, kMaxClusterCtas);
+  if (c.count() > kMaxClusterCtas) throw BrokenBlock("a cluster has more than 16 thread blocks");
+  if (grid.x % c.x != 0 || grid.y % c.y != 0 || grid.z % c.z != 0)
+    throw BrokenBlock("a grid's dimension is no multiple of its cluster's");
+  return c;
+}
+
+KernelHeader get_header(ByteReader& in, bool clusters) {
   const auto small = [&](std::uint64_t limit, const char* what) {
     return static_cast<std::uint32_t>(in.number(limit, what));
   };
@@ -69,6 +80,9 @@ KernelHeader get_header(ByteReader& in) {
   h.tracer_version = small(kMaxTracer, "the tracer version");
   h.line_info = in.number(1, "the line information flag") == 1;
   h.nvbit_version = in.text();
+  if (!clusters) return h;
+  h.cluster = get_cluster(in, h.grid);
+  h.shared_ranks = in.number(1, "the flag of ranks in shared addresses") == 1;
   return h;
 }
 
@@ -103,7 +117,7 @@ L2Launch get_l2(ByteReader& in) {
 }  // namespace
 
 void encode_kernel(const KernelEntry& kernel, Bytes& out, std::uint32_t version) {
-  put_header(out, kernel.header);
+  put_header(out, kernel.header, version >= kClusterVersion);
   put_varint(out, kernel.remarks.size());
   for (const std::string& remark : kernel.remarks) put_text(out, remark);
   put_varint(out, kernel.table);
@@ -122,7 +136,7 @@ void encode_kernel(const KernelEntry& kernel, Bytes& out, std::uint32_t version)
 
 KernelEntry decode_kernel(ByteReader& in, std::uint32_t version) {
   KernelEntry kernel;
-  kernel.header = get_header(in);
+  kernel.header = get_header(in, version >= kClusterVersion);
   for (std::uint64_t n = in.number(in.left(), "the number of remarks"); n > 0; --n)
     kernel.remarks.push_back(in.text());
   kernel.table = in.varint();
@@ -316,6 +330,8 @@ std::uint32_t version_of(const CompactDirectory& directory) {
   const auto says_timestamp = [](const Command& c) { return c.timestamp != Command::Timestamp::kNone; };
   const auto says_l2 = [](const KernelEntry& k) { return k.size && k.header.l2 != L2Launch{}; };
   const auto says_size = [](const KernelEntry& k) { return k.size.has_value(); };
+  const auto says_clusters = [](const KernelEntry& k) { return k.header.cluster.count() > 1; };
+  if (std::ranges::any_of(directory.kernels, says_clusters)) return kClusterVersion;
   if (std::ranges::any_of(directory.kernels, says_l2)) return kPersistVersion;
   if (std::ranges::any_of(directory.commands, says_elapse)) return kElapseVersion;
   if (std::ranges::any_of(directory.commands, says_one_sided)) return kOneSidedVersion;

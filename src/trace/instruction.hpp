@@ -77,8 +77,9 @@ enum class BarrierOp : std::uint8_t { kNone, kSync, kArrive, kReduce };
 
 enum class RegSpace : std::uint8_t { kVector, kUniform, kPredicate, kUniformPredicate };
 
-/// What a bulk copy does to global memory; kNone if that is not in the trace.
-enum class BulkCopy : std::uint8_t { kNone, kLoad, kStore, kReduction };
+/// What a bulk copy does to global memory; kNone if that is not in the trace. kBetween: it goes from the
+/// CTA's shared memory to that of another CTA of its cluster.
+enum class BulkCopy : std::uint8_t { kNone, kLoad, kStore, kReduction, kBetween };
 
 /// `count` consecutive registers from `first`. The zero registers (RZ, URZ, PT, UPT) are never listed.
 struct RegisterRange {

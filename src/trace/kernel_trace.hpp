@@ -17,10 +17,18 @@
 
 namespace lockstep::trace {
 
+/// CTAs of the largest cluster (CUDA C++ Programming Guide, Thread Block Clusters): 8, or 16 where a kernel
+/// allows for GPUs with larger ones.
+inline constexpr std::uint32_t kMaxClusterCtas = 16;
+
 struct KernelHeader {
   std::string name;
   std::uint64_t id = 0;
   Dim3 grid, block;
+  Dim3 cluster;  // CTAs of one; its sizes divide the grid's
+  /// Addresses of shared memory say whose it is: those below 2^24 are the CTA's own, those of the CTA with
+  /// rank r in the cluster begin at (r + 1) << 24. So they are in recorded programs.
+  bool shared_ranks = false;
   std::uint32_t shared_bytes = 0;    // per CTA, static and dynamic
   std::uint32_t registers = 0;       // per thread
   std::uint32_t binary_version = 0;  // 70 = sm_70

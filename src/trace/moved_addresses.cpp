@@ -1,20 +1,12 @@
 #include "trace/moved_addresses.hpp"
 
+#include "trace/address_windows.hpp"
+
 namespace lockstep::trace {
-namespace {
-
-constexpr Address kWindow = Address{1} << 24;  // of shared and of local memory, in generic addresses
-
-bool in_window(Address address, Address base) {
-  return base != 0 && address >= base && address < base + kWindow;
-}
-
-}  // namespace
-
 bool is_global(const StaticInst& inst, Address first, const KernelHeader& header) {
   if (inst.space == MemSpace::kGlobal || inst.space == MemSpace::kTexture) return true;
-  return inst.space == MemSpace::kGeneric && !in_window(first, header.shared_base) &&
-         !in_window(first, header.local_base);
+  return inst.space == MemSpace::kGeneric && !in_shared_window(first, header) &&
+         !in_local_window(first, header);
 }
 
 void move_addresses(CtaTrace& cta, const StaticTable& table, const KernelHeader& header, Address region) {

@@ -107,6 +107,12 @@ void set_asynchronous(StaticInst& inst, const Opcode& opcode) {
   if (inst.op_class != OpClass::kBulkCopy || !opcode.has("RUNS")) return;
   const std::string_view base = opcode.base();
   const bool stores = base == "UTMASTG" || *opcode.begin() == "G";  // .G.S: to global memory
+  const bool between = !base.starts_with("UTMA") && opcode.begin() + 1 < opcode.end() &&
+                       *opcode.begin() == "S" && *(opcode.begin() + 1) == "S";
+  if (between) {
+    inst.bulk = BulkCopy::kBetween;
+    return;
+  }
   inst.bulk = base == "UTMAREDG" || (base == "UBLKRED" && stores) ? BulkCopy::kReduction
               : stores                                            ? BulkCopy::kStore
                                                                   : BulkCopy::kLoad;

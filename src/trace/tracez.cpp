@@ -166,22 +166,38 @@ class TracezSource final : public CtaSource {
   std::vector<char> stored_, text_;
 };
 
-/// CTAs of the largest cluster in each direction. Checks the whole index.
-Dim3 cluster_of(const std::string& path, std::uint32_t warps_per_cta) {
-  const TracezFile file(path);
-  TracezIndex index(file, warps_per_cta);
+/// What the index says of clusters.
+struct Clusters {
+  Dim3 size;             // CTAs of the largest in each direction
+  bool in_order = true;  // CTAs lie in the file in the order of their numbers, x fastest
+};
+
+/// Checks the whole index.
+Clusters clusters_of(const TracezFile& file, const KernelHeader& header) {
+  TracezIndex index(file, header.warps_per_cta());
+  Clusters found;
   Dim3 most{0, 0, 0};
-  for (TracezBlock block; index.next(block);) {
+  std::uint64_t number = 0;
+  for (TracezBlock block; index.next(block); ++number) {
     most.x = std::max(most.x, block.cta_in_cluster.x);
     most.y = std::max(most.y, block.cta_in_cluster.y);
     most.z = std::max(most.z, block.cta_in_cluster.z);
+    const std::uint64_t rows = block.id.y + std::uint64_t{header.grid.y} * block.id.z;
+    found.in_order &= block.id.x + header.grid.x * rows == number;
   }
-  constexpr std::uint32_t kLargestCluster = 16;  // CUDA C++ Programming Guide, Thread Block Clusters
-  if (std::max({most.x, most.y, most.z}) >= kLargestCluster)
+  if (std::max({most.x, most.y, most.z}) >= kMaxClusterCtas)
     file.fail(file.index_offset(),
               fmt::format("a thread block is {},{},{} in its cluster; expected at most {}", most.x, most.y,
-                          most.z, kLargestCluster - 1));
-  return {most.x + 1, most.y + 1, most.z + 1};
+                          most.z, kMaxClusterCtas - 1));
+  found.size = {most.x + 1, most.y + 1, most.z + 1};
+  return found;
+}
+
+/// Clusters can be placed as such: their thread blocks are known by their numbers.
+bool are_placed(const Clusters& clusters, const Dim3& grid) {
+  const Dim3& c = clusters.size;
+  return clusters.in_order && c.count() <= kMaxClusterCtas && grid.x % c.x == 0 && grid.y % c.y == 0 &&
+         grid.z % c.z == 0;
 }
 
 }  // namespace
@@ -203,18 +219,32 @@ bool is_tracez(const std::string& path) {
   }
 }
 
-KernelFile read_tracez_header(const std::string& path) { return header_of(TracezFile(path)); }
+KernelFile read_tracez_header(const std::string& path) {
+  const TracezFile file(path);
+  KernelFile kernel = header_of(file);
+  const Clusters clusters = clusters_of(file, kernel.header);
+  if (clusters.size.count() == 1) return kernel;
+  const Dim3& c = clusters.size;
+  if (are_placed(clusters, kernel.header.grid)) {
+    kernel.header.cluster = c;
+    kernel.remarks.push_back(
+        fmt::format("not faithful here because the trace does not say which thread block of a cluster "
+                    "({},{},{}) an access to shared memory goes to: it takes the time of the SM's own",
+                    c.x, c.y, c.z));
+  } else {
+    kernel.remarks.push_back(
+        fmt::format("not faithful here because thread blocks of clusters ({},{},{}) are placed one by one: "
+                    "expected them in the order of their numbers and whole clusters of at most {}",
+                    c.x, c.y, c.z, kMaxClusterCtas));
+  }
+  return kernel;
+}
 
 std::unique_ptr<CtaFeed> open_tracez(const std::string& path, const FeedOptions& options,
                                      const std::vector<std::string>& remarks) {
   KernelFile kernel = read_tracez_header(path);
   const std::uint32_t warps = kernel.header.warps_per_cta();
-  const Dim3 cluster = cluster_of(path, warps);
-  kernel.remarks.insert(kernel.remarks.end(), remarks.begin(), remarks.end());
-  if (cluster.count() > 1)
-    kernel.remarks.push_back(
-        fmt::format("not faithful here because thread blocks of clusters ({},{},{}) are placed one by one",
-                    cluster.x, cluster.y, cluster.z));
+  kernel.remarks.insert(kernel.remarks.begin(), remarks.begin(), remarks.end());
   return make_text_feed(std::move(kernel), std::make_unique<TracezSource>(path, warps), path, options);
 }
 

@@ -479,22 +479,22 @@ TEST_CASE("the hash is FNV-1a over the sorted lines, as computed here from the r
 }
 
 TEST_CASE("golden hashes: they change only when a value of the product is changed on purpose") {
-  CHECK(hash(resolve("v100")) == 0x75934a908ac0098b);
-  CHECK(hash(resolve("rtx3080ti")) == 0x909480cf86e54e0d);
-  CHECK(hash(resolve("a100")) == 0x4d8483f3da205f15);
-  CHECK(hash(resolve("h100_pcie")) == 0x4720127f3028fd21);
-  CHECK(hash(resolve("v100_sxm2")) == 0x1200ad42ab134527);
-  CHECK(hash(resolve("qv100")) == 0x3c957e58c287fcec);
-  CHECK(hash(resolve("gtx1080ti")) == 0xc0cad52ec2af101f);
-  CHECK(hash(resolve("rtx2080ti")) == 0x4ba4bd901b2e2d2c);
-  CHECK(hash(resolve("rtxa6000")) == 0x333b8580e5a6eaad);
-  CHECK(hash(resolve("h100_sxm")) == 0xd0f225b4e7559ddc);
-  CHECK(hash(resolve("gh200")) == 0x5166783797d8d0c4);
-  CHECK(hash(resolve("h200")) == 0xc3227f96131888cc);
-  CHECK(hash(resolve("rtx4090")) == 0x6985f74b95187b52);
-  CHECK(hash(resolve("l40")) == 0x71df81b7ddec8a20);
-  CHECK(hash(resolve("rtx3070")) == 0x57e67be5ab3e36e);
-  CHECK(hash(resolve("t4")) == 0x25252bdc93c85946);
-  CHECK(hash(resolve("sst_v100")) == 0xb5d2b5efda56aa0e);
-  CHECK(hash(resolve("sst_p100")) == 0xcab4b6046cfab495);
+  CHECK(hash(resolve("v100")) == 0xe94de65e2c94b493);
+  CHECK(hash(resolve("rtx3080ti")) == 0x9f71796c0b2393bd);
+  CHECK(hash(resolve("a100")) == 0xd9cb2edbd7bd8075);
+  CHECK(hash(resolve("h100_pcie")) == 0x84707f78baa5d19c);
+  CHECK(hash(resolve("v100_sxm2")) == 0x6e7986294846099f);
+  CHECK(hash(resolve("qv100")) == 0xa4d94b4cbf17bc94);
+  CHECK(hash(resolve("gtx1080ti")) == 0xa546aa51cfd25cdf);
+  CHECK(hash(resolve("rtx2080ti")) == 0x3d599360a8b2f394);
+  CHECK(hash(resolve("rtxa6000")) == 0xc0c0ee102805961d);
+  CHECK(hash(resolve("h100_sxm")) == 0xde949e825768f507);
+  CHECK(hash(resolve("gh200")) == 0xd0fe232cac70bf65);
+  CHECK(hash(resolve("h200")) == 0x36b1423eb74acf5d);
+  CHECK(hash(resolve("rtx4090")) == 0x320e5917b57e5c52);
+  CHECK(hash(resolve("l40")) == 0x0632ba7d680a89c0);
+  CHECK(hash(resolve("rtx3070")) == 0xf6ba98aa78b4bfa6);
+  CHECK(hash(resolve("t4")) == 0x960090eec52b8c0e);
+  CHECK(hash(resolve("sst_v100")) == 0x523f8dc560df463e);
+  CHECK(hash(resolve("sst_p100")) == 0xf291d27c54c1081d);
 }

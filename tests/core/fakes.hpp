@@ -286,8 +286,8 @@ class FakeMachine : public sim::Controller {
     dispatcher_ = std::make_unique<core::Dispatcher>(config, fabric_, table_);
     host_->add_device(*dispatcher_);
     for (std::uint32_t i = 0; const auto& k : work_.kernels)
-      dispatcher_->set_plan(
-          i++, {&k, config::occupancy(config, k), core::L2Shares::of(k.l2, config.l2), 0, k.grid.count()});
+      dispatcher_->set_plan(i++, {&k, config::occupancy(config, k), core::L2Shares::of(k.l2, config.l2), 0,
+                                  k.grid.count(), static_cast<std::uint32_t>(k.cluster.count())});
     copies_ = std::make_unique<core::CopyEngine>(config, fabric_, map_,
                                                  static_cast<std::uint8_t>(config.launch.max_kernels));
     for (std::uint32_t i = 0; i < config.gpu.sms; ++i)

@@ -167,7 +167,7 @@ TEST_CASE("Versions, kinds and sizes that cannot be are refused") {
              Catch::EndsWith("byte 8: format version 2; expected 1 for what the directory says"));
   other[8] = 13;
   CHECK_THAT(error(other),
-             Catch::EndsWith("t.lst: compact trace, byte 8: format version 13; expected 1 to 12"));
+             Catch::EndsWith("t.lst: compact trace, byte 8: format version 14; expected 1 to 13"));
   hand.chunk_said = 0xffffffff;
   CHECK_THAT(error(hand.file()),
              Catch::Contains("byte 12: block of 4294967295 bytes decompressed; expected at most"));

@@ -83,16 +83,37 @@ TEST_CASE("A list names .tracez files; a file is known by its content, too, and 
   require_same_kernel(*feed_of(text), *bare->open(0));
 }
 
-TEST_CASE("Clusters of a .tracez are said to be without effect, single thread blocks are not") {
+TEST_CASE("Clusters of a .tracez are in the header and kept by a compact trace; what is unknown is said") {
   const TempDir dir;
-  const auto remarks = [&](std::uint32_t cluster) {
-    return open_tracez(dir.write("k.tracez", tracez_of(two_warps(), {2048, false, cluster})))
-        ->notes()
-        .remarks;
+  const auto file = [&](std::uint32_t cluster) {
+    return dir.write("kernel-1.tracez", tracez_of(two_warps(), {2048, false, cluster}));
   };
-  CHECK(remarks(1).empty());
-  REQUIRE(remarks(2).size() == 1);
-  CHECK_THAT(remarks(2)[0], Contains("clusters (2,1,1)"));
+  CHECK(open_tracez(file(1))->notes().remarks.empty());
+  CHECK(open_tracez(file(1))->header().cluster == Dim3{1, 1, 1});
+  const auto set = open_trace(file(2));
+  CHECK(set->kernels()[0].cluster == Dim3{2, 1, 1});
+  CHECK_FALSE(set->kernels()[0].shared_ranks);
+  const auto remarks = set->open(0)->notes().remarks;
+  REQUIRE(remarks.size() == 1);
+  CHECK_THAT(remarks[0], Contains("which thread block of a cluster (2,1,1)"));
+  const std::string compact = (dir.path / "t.lst").string();
+  write_compact(*set, compact, {});
+  const auto again = open_trace(compact);
+  CHECK(again->kernels()[0].cluster == Dim3{2, 1, 1});
+  require_same_trace(*set, *again);
+}
+
+TEST_CASE("Clusters of a .tracez whose thread blocks are out of order are placed one by one") {
+  const TempDir dir;
+  HeaderText header;
+  header.grid = "(2,1,1)";
+  header.block = "(32,1,1)";
+  const std::string warp = warp_text(0, {"0000 ffffffff 0 EXIT 0 0 0"});
+  const std::string text = header.text() + block_text("1,0,0", warp) + block_text("0,0,0", warp);
+  const auto feed = open_tracez(dir.write("k.tracez", tracez_of(text, {2048, false, 2})));
+  CHECK(feed->header().cluster == Dim3{1, 1, 1});
+  REQUIRE(feed->notes().remarks.size() == 1);
+  CHECK_THAT(feed->notes().remarks[0], Contains("clusters (2,1,1) are placed one by one"));
 }
 
 TEST_CASE("A bad instruction of a .tracez is named by the offset of its sub-chunk and its line there") {
