@@ -168,7 +168,7 @@ def read_rows(folder, name, **wanted):
 
 
 def measured_gpu(folder, config, gpu):
-    """`gpu` of the measured rows: as given, or that of the product. There must be rows of it."""
+    """`gpu` of the measured rows: as given, or that of the GPU. There must be rows of it."""
     gpu = gpu or MEASURED_AS.get(config, config)
     path = os.path.join(folder, "pointer_chase_latency.csv")
     known = sorted({r["gpu"] for r in table(path, ("gpu",))})

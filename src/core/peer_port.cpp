@@ -16,7 +16,8 @@ PeerPort::Lane::Lane(icnt::Fabric& fabric, std::uint32_t lane)
             fabric.slice_request_eject()),
       replies(*fabric.reply, *fabric.reply_credit, fabric.peer_responder(lane), fabric.slice_reply_port()),
       served(*fabric.request, *fabric.request_credit, fabric.peer_requester(lane), fabric.sm_request_port()),
-      answered(*fabric.reply, *fabric.reply_credit, fabric.peer_requester(lane), fabric.sm_reply_eject()) {}
+      remote_replies(*fabric.reply, *fabric.reply_credit, fabric.peer_requester(lane),
+                     fabric.sm_reply_eject()) {}
 
 PeerPort::PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
                    std::uint8_t kernel, PeerWiring wiring)
@@ -45,7 +46,7 @@ Cycle PeerPort::advance(Cycle from, Cycle to) {
     lane.asked.gather(edge);
     lane.replies.gather(edge);
     lane.served.gather(from);
-    lane.answered.gather(from);
+    lane.remote_replies.gather(from);
   }
   Cycle now = std::max(from, next_event(from == 0 ? 0 : from - 1));
   while (now < to) {
@@ -232,7 +233,7 @@ void PeerPort::send(std::uint16_t to, Queue queue, link::Message message) {
 
 /// Requests out, replies in: what an SM would do.
 void PeerPort::exchange_with_slices(Lane& lane, Cycle now) {
-  lane.answered.tick(
+  lane.remote_replies.tick(
       now, true,
       [&](const icnt::Reply& r) {
         return flits(icnt::reply_carries_data(r.kind) ? bit_count(r.sectors) : 0);
@@ -315,7 +316,7 @@ Cycle PeerPort::next_event(Cycle now) const {
   Cycle next = std::min({commands_.next_arrival(), orders_.next_arrival(), inbox_.next_arrival()});
   const Cycle edge = core_to_l2_.ceil(now + 1) - 1;  // the last L2 edge that is done
   for (const Lane& lane : lanes_) {
-    next = std::min({next, lane.served.next_event(now), lane.answered.next_event(now, true)});
+    next = std::min({next, lane.served.next_event(now), lane.remote_replies.next_event(now, true)});
     const Cycle l2 = std::min(lane.asked.next_event(edge, may_ask()), lane.replies.next_event(edge));
     next = std::min(next, l2_to_core_.floor(l2));
     if (!lane.to_reply.empty() && !lane.replies.full()) return now + 1;
@@ -333,7 +334,7 @@ void PeerPort::take_counters(std::uint8_t kernel, stats::KernelCounters& total) 
 bool PeerPort::quiescent() const {
   const auto idle = [](const Lane& lane) {
     return lane.asked.pending() == 0 && lane.replies.empty() && lane.served.empty() &&
-           lane.answered.pending() == 0 && lane.to_serve.empty() && lane.to_reply.empty() &&
+           lane.remote_replies.pending() == 0 && lane.to_serve.empty() && lane.to_reply.empty() &&
            lane.served.credits_missing() == 0 && lane.replies.credits_missing() == 0;
   };
   const auto sent = [](const link::Wire& wire) { return wire.waiting() == 0; };

@@ -146,7 +146,7 @@ TEST_CASE("the L1 gives its data bandwidth less loop overhead, on every SM alike
 }
 
 TEST_CASE("a small machine reads and writes DRAM near its peak at full occupancy") {
-  config::GpuConfig c = small_product("v100");
+  config::GpuConfig c = small_gpu("v100");
   const double peak = double(c.l2.partitions) * c.dram.channels_per_partition * c.dram.burst_bytes *
                       static_cast<double>(c.clock.dram_khz) / c.dram.burst_cycles /
                       static_cast<double>(c.clock.core_khz);
@@ -177,7 +177,7 @@ TEST_CASE("the kinds give the same for every number of threads, window and order
   for (const SmallTrace& small : traces) {
     const OpenTrace trace(small);
     gpu::RunOptions options;
-    options.config = small_product("a100");
+    options.config = small_gpu("a100");
     std::vector<Cycle> first;
     for (const int variant : {0, 1, 2}) {
       options.threads = variant == 1 ? 3 : 1;

@@ -1,5 +1,5 @@
 // What may leave a process, when at the earliest, and that it comes in as it went out.
-#include "sim/cut.hpp"
+#include "sim/rank_channels.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
