@@ -137,7 +137,7 @@ class Machine:
         return self.gigabytes((second - first) * L2_PIECE, cycles[-1] - cycles[-2])
 
     def stream(self, kernel, block_sizes):
-        """GB/s of a STREAM kernel with two CTAs an SM, for each CTA size."""
+        """GB/s of a STREAM kernel with two CTAs per SM, for each CTA size."""
         threads = sorted(block_sizes)
         step = min((b - a for a, b in zip(threads, threads[1:])), default=32)
         shared = self.number("l1.shared_carveouts_kib") * 1024 // 2 - self.number("sm.shared_reserved")

@@ -68,7 +68,7 @@ Cycle Gmmu::next() const {
   return next == kNever ? kNever : std::max(next, now_ + 1);
 }
 
-/// One request of each source a cycle enters the walkers.
+/// One request of each source per cycle enters the walkers.
 void Gmmu::accept(Cycle now) {
   if (with_arrivals_.empty()) return;
   std::sort(with_arrivals_.begin(), with_arrivals_.end());

@@ -1,4 +1,4 @@
-// Atomics and reductions in the L2 on 1 to 32 addresses a warp.
+// Atomics and reductions in the L2 on 1 to 32 addresses per warp.
 #include <catch2/catch.hpp>
 
 #include "micro.hpp"

@@ -24,7 +24,7 @@ TEST_CASE("a barrier costs its latency and the arrivals of the warps") {
 }
 
 TEST_CASE("barriers accept arrivals at the published rate") {
-  // CUDA C++ Programming Guide, synchronization instructions: __syncthreads() of 16 threads a cycle and SM
+  // CUDA C++ Programming Guide, synchronization instructions: __syncthreads() of 16 threads per cycle and SM
   // with compute capability 7.x and 8.x, 32 with 6.0.
   const auto threads_a_cycle = [](const char* model) {
     const Micro micro(model);

@@ -17,7 +17,7 @@ double cycles_an_instruction(const Micro& micro, unsigned low_kib, unsigned high
 
 std::vector<std::string> entries(unsigned n) { return {"frontend.prefetch_entries=" + std::to_string(n)}; }
 
-TEST_CASE("code that fits the L0 issues an instruction a cycle on every GPU") {
+TEST_CASE("code that fits the L0 issues one instruction per cycle on every GPU") {
   for (const std::string& model : config::gpu_model_names()) {
     const Micro micro(model);
     if (micro.config().gpu.arch < 70) continue;  // FADD and IADD3 share a pipe before Volta

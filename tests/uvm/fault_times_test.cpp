@@ -62,7 +62,7 @@ TEST_CASE("the parts sum to the time from request to answer, in both modes, with
     p.prefetcher = p.prefetcher_oversubscribed = 0;
     Rig rig(p, {2 << 20}, 100, 4);
     std::mt19937 random(11);
-    std::vector<Cycle> asked;  // by token; each page once, one request of a source a cycle
+    std::vector<Cycle> asked;  // by token; each page once, one request from each source per cycle
     for (unsigned page = 0; page < 300; ++page) {
       const Cycle when = 2 + 40 * Cycle{page} + random() % 40;
       asked.push_back(when);
