@@ -1,4 +1,4 @@
-// Memory microbenchmarks of the shipped products: closed forms, and points measured on hardware by the public
+// Memory microbenchmarks of the shipped GPU models: closed forms, and points measured on hardware by the public
 // gpu-benches (te42kyfo; RRZE-HPC). The whole tables: tools/microbench.py.
 #include <catch2/catch.hpp>
 #include <optional>
