@@ -88,8 +88,8 @@ TEST_CASE("a page that comes with another's fault has spent its time in the queu
   times.raised(3, 6, 20, 120);
   times.started({3, 0, 16}, 500);
   times.arrived({3, 0, 16}, 900);
-  times.answered(3, 5, 1000, c);
-  times.answered(3, 5, 1100, c);  // only the first one counts
+  times.replayed(3, 5, 1000, c);
+  times.replayed(3, 5, 1100, c);  // only the first one counts
   times.dropped(3, 6);
   CHECK(times.size() == 0);
   CHECK(c.timed_faults == 1);
