@@ -170,9 +170,9 @@ def derive(program, config, folder, gpu=None):
 def main():
     parser = command_line.Parser(__doc__)
     parser.add_argument("program", metavar="LOCKSTEP", type=command_line.program)
-    parser.add_argument("config", metavar="CONFIG", help="a product or a configuration file")
+    parser.add_argument("config", metavar="CONFIG", help="a GPU or a configuration file")
     parser.add_argument("--measured", metavar="DIR", required=True, type=command_line.folder, help="folder with the measured tables")
-    parser.add_argument("--gpu", help="`gpu` of the measured rows; default: those of the product")
+    parser.add_argument("--gpu", help="`gpu` of the measured rows; default: those of the GPU")
     arguments = parser.parse_args()
     page = Page()
     page.table(["key", "derived rows give", "configuration"],

@@ -44,9 +44,9 @@ def write_tables(page, tables, rows=False):
 def main():
     parser = command_line.Parser(__doc__)
     parser.add_argument("program", metavar="LOCKSTEP", type=command_line.program)
-    parser.add_argument("config", metavar="CONFIG", help="a product or a configuration file")
+    parser.add_argument("config", metavar="CONFIG", help="a GPU or a configuration file")
     parser.add_argument("--measured", metavar="DIR", required=True, type=command_line.folder, help="folder with the measured tables")
-    parser.add_argument("--gpu", help="`gpu` of the measured rows; default: those of the product")
+    parser.add_argument("--gpu", help="`gpu` of the measured rows; default: those of the GPU")
     parser.add_argument("--group", action="append", choices=[*GROUPS, "sm"], default=[], help="may be repeated")
     parser.add_argument("--every", type=command_line.whole(1), default=1, metavar="N", help="every N-th row of each table")
     parser.add_argument("--rows", action="store_true", help="print every row")

@@ -137,7 +137,7 @@ class Machine:
         return self.gigabytes((second - first) * L2_PIECE, cycles[-1] - cycles[-2])
 
     def stream(self, kernel, block_sizes):
-        """GB/s of a STREAM kernel with two CTAs an SM, for each CTA size."""
+        """GB/s of a STREAM kernel with two CTAs per SM, for each CTA size."""
         threads = sorted(block_sizes)
         step = min((b - a for a, b in zip(threads, threads[1:])), default=32)
         shared = self.number("l1.shared_carveouts_kib") * 1024 // 2 - self.number("sm.shared_reserved")
@@ -168,7 +168,7 @@ def read_rows(folder, name, **wanted):
 
 
 def measured_gpu(folder, config, gpu):
-    """`gpu` of the measured rows: as given, or that of the product. There must be rows of it."""
+    """`gpu` of the measured rows: as given, or that of the GPU. There must be rows of it."""
     gpu = gpu or MEASURED_AS.get(config, config)
     path = os.path.join(folder, "pointer_chase_latency.csv")
     known = sorted({r["gpu"] for r in table(path, ("gpu",))})

@@ -245,7 +245,7 @@ def write(page, program, config, measured=None):
 def main():
     parser = command_line.Parser(__doc__)
     parser.add_argument("program", metavar="LOCKSTEP", type=command_line.program)
-    parser.add_argument("config", metavar="CONFIG", help="a product or a configuration file")
+    parser.add_argument("config", metavar="CONFIG", help="a GPU or a configuration file")
     parser.add_argument("--measured", metavar="DIR", type=command_line.folder, help="folder with h100_pcie_kernels.csv")
     arguments = parser.parse_args()
     page = Page()

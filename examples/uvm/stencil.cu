@@ -1,4 +1,4 @@
-// Regular: steps of heat on a square plate, three managed arrays (1024: 12 MB), two steps a launch in the
+// Regular: steps of heat on a square plate, three managed arrays (1024: 12 MB), two steps per launch in the
 // manner of a pyramid: a block of 16 x 16 threads finishes the inner 12 x 12 points. Usage: stencil [n [launches]]
 #include <cstring>
 #include <utility>

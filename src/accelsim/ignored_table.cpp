@@ -18,7 +18,7 @@ constexpr std::string_view kCollectors =
     "operands are read in a fixed window (rf.read_window) with a register-file cache, not by collectors";
 constexpr std::string_view kArch = "follows from gpu.arch";
 constexpr std::string_view kPrefer = "carve-outs are chosen for each kernel from l1.shared_carveouts_kib";
-constexpr std::string_view kIssue = "a sub-core issues one instruction a cycle";
+constexpr std::string_view kIssue = "a sub-core issues one instruction per cycle";
 
 constexpr std::string_view kHalves = "the base's L2 halves and the way between them stay, icnt.far_latency";
 constexpr std::string_view kCoalescer = "SMs' requests for one line meet in the L2, not before it";
@@ -119,7 +119,7 @@ constexpr IgnoredOption kOptions[] = {
     {"-gpgpu_pipeline_widths", "", kCollectors},
     {"-gpgpu_tensor_core_avail", "", "matrix instructions always have tensor cores"},
     {"-gpgpu_num_mem_units", "1", "one memory pipeline an SM"},
-    {"-gpgpu_inst_fetch_throughput", "", "each sub-core fetches an instruction a cycle"},
+    {"-gpgpu_inst_fetch_throughput", "", "each sub-core fetches one instruction per cycle"},
     {"-gpgpu_simple_dram_model", "0", "DRAM is modelled with its timing rules"},
     {"-gpgpu_simple_dram_clock_multiplier", "", "DRAM is modelled with its timing rules"},
     {"-gpgpu_n_chiplet_partition", "1", kHalves},
@@ -204,7 +204,7 @@ constexpr std::string_view kChannels = "a port has one queue, without virtual ch
 constexpr std::string_view kBuffers =
     "credits limit what is under way: icnt.request_credits, icnt.reply_credits";
 constexpr std::string_view kDelays = "-gpgpu_l2_rop_latency holds the way to the L2 and back";
-constexpr std::string_view kSpeedup = "a port moves a flit a cycle";
+constexpr std::string_view kSpeedup = "a port moves one flit per cycle";
 constexpr std::string_view kTraffic = "of BookSim's own traffic; messages are those of the SMs and slices";
 constexpr std::string_view kNotPerfect = "bandwidth and latency of the ports always count";
 constexpr std::string_view kNetworks = "requests and replies have networks of their own";

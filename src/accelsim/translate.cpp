@@ -90,7 +90,7 @@ unsigned capability_part(const std::vector<Option>& options, std::string_view na
 
 }  // namespace
 
-std::string base_product(const std::vector<Option>& options) {
+std::string base_gpu_model(const std::vector<Option>& options) {
   constexpr std::string_view kMajor = "-gpgpu_compute_capability_major";
   const bool named =
       std::any_of(options.begin(), options.end(), [&](const Option& o) { return o.name == kMajor; });
@@ -99,7 +99,7 @@ std::string base_product(const std::vector<Option>& options) {
       capability_part(options, kMajor) * 10 + capability_part(options, "-gpgpu_compute_capability_minor");
   std::string best = "v100";
   unsigned best_arch = 0;
-  for (const std::string& name : config::product_names()) {
+  for (const std::string& name : config::gpu_model_names()) {
     const unsigned arch = config::resolve(name).gpu.arch;
     if (arch > wanted || arch <= best_arch) continue;
     best = name;
@@ -110,7 +110,7 @@ std::string base_product(const std::vector<Option>& options) {
 
 Translation translate(const std::vector<Option>& options, const std::string& base) {
   Translation result;
-  result.base = base.empty() ? base_product(options) : base;
+  result.base = base.empty() ? base_gpu_model(options) : base;
   std::map<std::string, const Option*> last;  // as in Accel-Sim, the last one counts
   for (const Option& option : options) last[option.name] = &option;
   std::vector<const Option*> given;

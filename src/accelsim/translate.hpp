@@ -26,9 +26,9 @@ struct Translation {
 };
 
 /// The model of the files' compute capability: the nearest at or below it. v100 where they name none.
-[[nodiscard]] std::string base_product(const std::vector<Option>& options);
+[[nodiscard]] std::string base_gpu_model(const std::vector<Option>& options);
 
-/// `base`: a GPU model or file for what the options do not say; empty = base_product(). Throws UserError,
+/// `base`: a GPU model or file for what the options do not say; empty = base_gpu_model(). Throws UserError,
 /// with the option's place where a value cannot be read or is out of range.
 [[nodiscard]] Translation translate(const std::vector<Option>& options, const std::string& base = "");
 

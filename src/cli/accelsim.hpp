@@ -24,7 +24,7 @@ struct AccelsimConfig {
 /// Adds --accelsim-config.
 void add_accelsim_option(boost::program_options::options_description& options);
 
-/// nullopt without --accelsim-config. `base`: a product or file, or empty for that of the files' compute
+/// nullopt without --accelsim-config. `base`: a GPU or file, or empty for that of the files' compute
 /// capability. Throws UserError; with `strict` for an unknown option too.
 [[nodiscard]] std::optional<AccelsimConfig> accelsim_config(
     const boost::program_options::variables_map& values, const std::string& base,

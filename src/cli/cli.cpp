@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
   const int lost = finish_out();
   if (lost == 0) return code;
   const bool spoilt = code == kDone || code == kDifferent || (code == kInterrupted && !interrupted());
-  if (lost == EPIPE) return spoilt ? kNobodyReads : code;
+  if (lost == EPIPE) return spoilt ? kOutputClosed : code;
   fail(kOutputLost, "error", fmt::format("standard output: cannot be written: {}", std::strerror(lost)));
   return spoilt ? kOutputLost : code;
 }

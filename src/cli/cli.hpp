@@ -13,7 +13,7 @@ namespace lockstep::cli {
 /// signal ends).
 inline constexpr int kDone = 0, kDifferent = 1, kBadInput = 2, kDeadlock = 3, kOutputLost = 4,
                      kCheckFailed = 5, kInternalError = 70, kCheckpointed = 75, kInterrupted = 130,
-                     kNobodyReads = 141;
+                     kOutputClosed = 141;
 
 [[nodiscard]] int main(int argc, char** argv);
 

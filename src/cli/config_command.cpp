@@ -1,4 +1,4 @@
-// `lockstep config`: the products, resolved configurations, and what each parameter means.
+// `lockstep config`: the GPU models, resolved configurations, and what each parameter means.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -11,8 +11,8 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "config/config.hpp"
+#include "config/gpu_models.hpp"
 #include "config/markdown.hpp"
-#include "config/products.hpp"
 #include "config/schema.hpp"
 #include "config/system_config.hpp"
 #include "config/value.hpp"
@@ -26,18 +26,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void list_products() {
-  for (const config::Product& p : config::products()) print_out("{:<12} {}\n", p.name, p.title);
+void list_bundled() {
+  for (const config::BundledConfig& p : config::gpu_models()) print_out("{:<12} {}\n", p.name, p.title);
   print_out("\nSystems of several\n");
-  for (const config::Product& s : config::systems()) print_out("{:<12} {}\n", s.name, s.title);
+  for (const config::BundledConfig& s : config::systems()) print_out("{:<12} {}\n", s.name, s.title);
   print_out(
       "\n`lockstep config GPU` prints all values, `--explain KEY` what one means and where it is "
       "from.\n");
 }
 
-Json named_json(std::span<const config::Product> list) {
+Json named_json(std::span<const config::BundledConfig> list) {
   Json all = Json::array();
-  for (const config::Product& p : list) all.push_back({{"name", p.name}, {"title", p.title}});
+  for (const config::BundledConfig& p : list) all.push_back({{"name", p.name}, {"title", p.title}});
   return all;
 }
 
@@ -72,13 +72,13 @@ void print_one_json(const std::string& wanted, const config::Resolved& resolved)
               {"parameters", parameters_json(wanted, resolved)}});
 }
 
-Syntax config_syntax(bool with_product) {
+Syntax config_syntax(bool with_gpu) {
   Syntax syntax;
   syntax.usage = "config [GPU] [options]";
   syntax.summary =
       "Lists the GPU models and systems; with GPU (a name or an INI file) prints the resolved "
       "configuration.";
-  if (with_product) syntax.positionals = {"GPU"};
+  if (with_gpu) syntax.positionals = {"GPU"};
   auto add = syntax.options.add_options();
   add("config,c", po::value<std::string>(), "the GPU, if it is not the first argument");
   add("set", po::value<std::vector<std::string>>()->composing(), "KEY=VALUE, may be repeated; the last wins");
@@ -98,7 +98,7 @@ Syntax config_syntax(bool with_product) {
 }
 
 /// Empty where none is named.
-std::string product_of(const po::variables_map& values) {
+std::string gpu_of(const po::variables_map& values) {
   for (const char* name : {"GPU", "config"}) {
     if (values.count(name)) return values[name].as<std::string>();
   }
@@ -132,9 +132,9 @@ void check_combination(const po::variables_map& values) {
     refuse_idle(values, "config", {"strict"}, "without --accelsim-config");
 }
 
-void print_assumptions(const po::variables_map& values, const std::string& product,
+void print_assumptions(const po::variables_map& values, const std::string& gpu,
                        const std::vector<std::string>& overrides) {
-  const std::string base = product.empty() ? "v100" : product;
+  const std::string base = gpu.empty() ? "v100" : gpu;
   AssumedRequest request;
   request.resolved = config::resolve_with_origins(base, {}, overrides);
   request.with = [&](const std::string& assignment) {
@@ -150,17 +150,16 @@ void print_assumptions(const po::variables_map& values, const std::string& produ
 void print_one(const po::variables_map& values) {
   std::vector<std::string> overrides;
   if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();
-  const std::string product = product_of(values);
-  if (config::means_system(product)) {
+  const std::string gpu = gpu_of(values);
+  if (config::means_system(gpu)) {
     refuse_idle(values, "config", {"explain", "accelsim-config", "json", "assumed"},
                 "with a system: expected one of its devices");
-    return print_out("{}", config::to_ini(config::resolve_system(product, 0, overrides)));
+    return print_out("{}", config::to_ini(config::resolve_system(gpu, 0, overrides)));
   }
-  if (values.count("assumed")) return print_assumptions(values, product, overrides);
-  const auto accelsim = accelsim_config(values, product, overrides, values.count("strict") > 0);
+  if (values.count("assumed")) return print_assumptions(values, gpu, overrides);
+  const auto accelsim = accelsim_config(values, gpu, overrides, values.count("strict") > 0);
   const config::Resolved resolved =
-      accelsim ? accelsim->resolved
-               : config::resolve_with_origins(product.empty() ? "v100" : product, {}, overrides);
+      accelsim ? accelsim->resolved : config::resolve_with_origins(gpu.empty() ? "v100" : gpu, {}, overrides);
   const std::string wanted = values.count("explain") ? values["explain"].as<std::string>() : "";
   if (values.count("json")) {
     if (wanted == "window")
@@ -179,7 +178,7 @@ void print_one(const po::variables_map& values) {
 /// The page on all built-in GPUs (empty), or on one of them.
 void print_page(const std::string& gpu) {
   if (gpu.empty()) return print_out("{}", config::markdown());
-  for (const config::Product& p : config::products())
+  for (const config::BundledConfig& p : config::gpu_models())
     if (p.name == gpu)
       return print_out("{}", config::markdown_of(config::resolve_with_origins(gpu), p.title));
   throw UserError(
@@ -189,26 +188,26 @@ void print_page(const std::string& gpu) {
 }  // namespace
 
 int run_config(int argc, char** argv) {
-  const bool with_product = argc > 1 && argv[1][0] != '-';
-  const auto values = parse(argc, argv, config_syntax(with_product));
+  const bool with_gpu = argc > 1 && argv[1][0] != '-';
+  const auto values = parse(argc, argv, config_syntax(with_gpu));
   if (!values) return kDone;
   check_combination(*values);
-  if (const std::string gpu = product_of(*values); config::find(gpu).parameter)
+  if (const std::string gpu = gpu_of(*values); config::find(gpu).parameter)
     throw UserError(fmt::format(
         "config: '{}' is a parameter, expected a GPU; --explain {} says what it means", gpu, gpu));
-  const bool about_one = with_product || values->count("config") || values->count("set") ||
+  const bool about_one = with_gpu || values->count("config") || values->count("set") ||
                          values->count("explain") || values->count("accelsim-config") ||
                          values->count("assumed");
   if (values->count("markdown")) {
-    print_page(product_of(*values));
+    print_page(gpu_of(*values));
   } else if (values->count("accelsim-markdown")) {
     print_out("{}", accelsim::markdown());
   } else if (!about_one && values->count("json")) {
     print_json({{"schema", 1},
-                {"products", named_json(config::products())},
+                {"gpus", named_json(config::gpu_models())},
                 {"systems", named_json(config::systems())}});
   } else if (!about_one) {
-    list_products();
+    list_bundled();
   } else {
     print_one(*values);
   }

@@ -237,9 +237,9 @@ RunArguments run_arguments(std::string_view command, const po::variables_map& va
   }
   arguments.options.timeline = !arguments.timeline.empty();
   arguments.accelsim_stats = values.count("accelsim-stats") > 0;
-  const auto& product = values["config"];
-  arguments.accelsim = accelsim_config(values, product.defaulted() ? "" : product.as<std::string>(),
-                                       overrides, arguments.strict);
+  const auto& gpu = values["config"];
+  arguments.accelsim =
+      accelsim_config(values, gpu.defaulted() ? "" : gpu.as<std::string>(), overrides, arguments.strict);
   if (arguments.accelsim) {
     refuse_idle(values, command, {"gpus"}, "with --accelsim-config, which describes one GPU");
     arguments.options.config = arguments.accelsim->resolved.config;

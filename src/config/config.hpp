@@ -15,7 +15,7 @@
 namespace lockstep::config {
 
 /// Names of the GPU models compiled into the program, in listing order.
-[[nodiscard]] std::vector<std::string> product_names();
+[[nodiscard]] std::vector<std::string> gpu_model_names();
 
 /// `name_or_file`: a GPU model's name, or an INI file (which may `include =` another file or a model).
 /// `assignments`, each with its place, are applied after the file; `overrides`, the texts of --set

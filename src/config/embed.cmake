@@ -1,4 +1,4 @@
-# Writes OUTPUT, a C++ file with the texts of INPUTS (INI files, separated by |), read by products.cpp.
+# Writes OUTPUT, a C++ file with the texts of INPUTS (INI files, separated by |), read by gpu_models.cpp.
 # FUNCTION returns them.
 # cmake -DOUTPUT=... -DINPUTS=a.ini|b.ini -DFUNCTION=... -P embed.cmake
 string(REPLACE "|" ";" INPUTS "${INPUTS}")
@@ -19,7 +19,7 @@ foreach(input IN LISTS INPUTS)
   string(APPEND entries "    {\"${name}\",${literal}},\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Generated from INI files.
-#include \"config/products.hpp\"
+#include \"config/gpu_models.hpp\"
 
 namespace lockstep::config {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "config/config.hpp"
+#include "config/gpu_models.hpp"
 #include "config/network_fields.hpp"
-#include "config/products.hpp"
 #include "config/suggest.hpp"
 #include "config/value.hpp"
 #include "util/error.hpp"
@@ -51,7 +51,7 @@ std::string one_line(std::string_view text) {
 }
 
 std::string place_text(const Origin& origin) {
-  if (origin.kind == Origin::Kind::kDefault) return fmt::format("no file: as in {}", products()[0].name);
+  if (origin.kind == Origin::Kind::kDefault) return fmt::format("no file: as in {}", gpu_models()[0].name);
   return one_line(origin.place);
 }
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "config/gpu_models.hpp"
 #include "config/network_fields.hpp"
-#include "config/products.hpp"
 #include "config/value.hpp"
 #include "util/markdown.hpp"
 
@@ -41,7 +41,7 @@ std::string gpus() {
   std::string out = "\n## GPUs\n\n| name | |\n|---|---|\n";
   std::vector<GpuConfig> configs;
   std::string titles = "\n| key | unit |", rule = "|---|---|";
-  for (const Product& p : products()) {
+  for (const BundledConfig& p : gpu_models()) {
     out += fmt::format("| [`{0}`](config/{0}.md) | {1} |\n", p.name, p.title);
     configs.push_back(resolve(std::string(p.name)));
     titles += fmt::format(" {} |", p.name);

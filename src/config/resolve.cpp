@@ -7,8 +7,8 @@
 
 #include "config/checks.hpp"
 #include "config/config.hpp"
+#include "config/gpu_models.hpp"
 #include "config/ini.hpp"
-#include "config/products.hpp"
 #include "config/suggest.hpp"
 #include "config/system_config.hpp"
 #include "config/value.hpp"
@@ -19,15 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string_view> names_of(std::span<const Product> list) {
+std::vector<std::string_view> names_of(std::span<const BundledConfig> list) {
   std::vector<std::string_view> names;
-  for (const Product& p : list) names.push_back(p.name);
+  for (const BundledConfig& p : list) names.push_back(p.name);
   return names;
 }
 
 /// The error for a name that might have been meant as a system's, too.
 std::string unknown_machine(const std::string& name) {
-  std::vector<std::string_view> names = names_of(products());
+  std::vector<std::string_view> names = names_of(gpu_models());
   const std::vector<std::string_view> of_systems = names_of(systems());
   if (is_system(name))
     return fmt::format("'{}' is a system, expected a GPU model ({}) or a file", name, list_of(names));
@@ -37,8 +37,8 @@ std::string unknown_machine(const std::string& name) {
                      list_of(of_systems), suggestion(name, names));
 }
 
-bool is_product(std::string_view name) {
-  for (const Product& p : products()) {
+bool is_gpu_model(std::string_view name) {
+  for (const BundledConfig& p : gpu_models()) {
     if (p.name == name) return true;
   }
   return false;
@@ -47,7 +47,7 @@ bool is_product(std::string_view name) {
 /// Follows includes depth first, so that a file comes after the files that it includes.
 class Loader {
  public:
-  void product(const std::string& name) { load("configs/" + name + ".ini", *embedded_ini(name), {}); }
+  void gpu_model(const std::string& name) { load("configs/" + name + ".ini", *embedded_ini(name), {}); }
 
   void file(const std::string& path) {
     std::error_code error;
@@ -117,8 +117,8 @@ class Loader {
 std::vector<Assignment> load_all(const std::string& name_or_file) {
   Loader loader;
   std::error_code error;
-  if (is_product(name_or_file)) {
-    loader.product(name_or_file);
+  if (is_gpu_model(name_or_file)) {
+    loader.gpu_model(name_or_file);
   } else if (fs::exists(name_or_file, error)) {
     loader.file(name_or_file);
   } else {
@@ -140,7 +140,7 @@ std::string set_key(GpuConfig& config, std::string_view key, std::string_view va
 Origins make_default_origins() {
   Origins origins;
   for (const Parameter& p : schema()) origins[p.key] = {Origin::Kind::kDefault, "default", ""};
-  for (const Assignment& a : load_all(std::string(products()[0].name)))
+  for (const Assignment& a : load_all(std::string(gpu_models()[0].name)))
     origins[find(a.key).parameter->key].note = a.note;
   return origins;
 }
@@ -177,7 +177,7 @@ GpuConfig from_files(const std::string& name_or_file) {
 }
 
 /// Read once per process: a run needs its model several times, and small runs are short.
-GpuConfig product_config(const std::string& name) {
+GpuConfig gpu_model_config(const std::string& name) {
   static std::mutex mutex;
   static std::map<std::string, GpuConfig> known;
   const std::lock_guard lock(mutex);
@@ -200,14 +200,14 @@ void check(const Resolved& resolved) {
 }  // namespace
 
 std::string unknown_gpu(const std::string& name) {
-  const std::vector<std::string_view> gpus = names_of(products());
+  const std::vector<std::string_view> gpus = names_of(gpu_models());
   return fmt::format("'{}' is neither a GPU model ({}) nor a file{}", printable(name), list_of(gpus),
                      suggestion(name, gpus));
 }
 
-std::vector<std::string> product_names() {
+std::vector<std::string> gpu_model_names() {
   std::vector<std::string> names;
-  for (const Product& p : products()) names.emplace_back(p.name);
+  for (const BundledConfig& p : gpu_models()) names.emplace_back(p.name);
   return names;
 }
 
@@ -231,7 +231,7 @@ GpuConfig resolve(const std::string& name_or_file, const std::vector<std::string
 
 GpuConfig resolve(const std::string& name_or_file, const std::vector<Assignment>& assignments,
                   const std::vector<std::string>& overrides) {
-  GpuConfig config = is_product(name_or_file) ? product_config(name_or_file) : from_files(name_or_file);
+  GpuConfig config = is_gpu_model(name_or_file) ? gpu_model_config(name_or_file) : from_files(name_or_file);
   for (const Assignment& a : assignments) apply(config, a);
   for (const std::string& option : overrides) apply_override(config, option);
   if (!first_inconsistency(config)) return config;

@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "config/config.hpp"
+#include "config/gpu_models.hpp"
 #include "config/ini.hpp"
 #include "config/network_fields.hpp"
-#include "config/products.hpp"
 #include "config/system_fields.hpp"
 #include "config/system_reader.hpp"
 #include "config/value.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "config/gpu_models.hpp"
 #include "config/network_config.hpp"
-#include "config/products.hpp"
 
 namespace lockstep::config {
 
@@ -112,7 +112,7 @@ struct SystemConfig {
 };
 
 /// The registry: to add a system, write systems/NAME.ini and add a line in system_products.cpp.
-[[nodiscard]] std::span<const Product> systems();
+[[nodiscard]] std::span<const BundledConfig> systems();
 [[nodiscard]] bool is_system(std::string_view name);
 
 /// `name_or_file`: a system's name, or an INI file with a [system] section. `devices`: how many devices to

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "config/config.hpp"
+#include "config/gpu_models.hpp"
 #include "config/network_fields.hpp"
-#include "config/products.hpp"
 #include "config/suggest.hpp"
 #include "config/system_checks.hpp"
 #include "config/system_fields.hpp"
@@ -155,12 +155,12 @@ class SystemReader {
 
   void add_devices(const std::string& value) {
     for (const std::string_view part : split(value, ',')) {
-      const auto [product, count] = name_and_count(part, "GPU");
-      const fs::path beside = folder_ / product;
+      const auto [gpu, count] = name_and_count(part, "GPU");
+      const fs::path beside = folder_ / gpu;
       std::error_code error;
-      const bool is_file = !embedded_ini(product) && fs::exists(beside, error);
-      if (!is_file && !embedded_ini(product)) throw UserError(unknown_gpu(product));
-      const GpuConfig device = resolve(is_file ? beside.string() : product, device_values_, *overrides_);
+      const bool is_file = !embedded_ini(gpu) && fs::exists(beside, error);
+      if (!is_file && !embedded_ini(gpu)) throw UserError(unknown_gpu(gpu));
+      const GpuConfig device = resolve(is_file ? beside.string() : gpu, device_values_, *overrides_);
       if (to_->devices.size() + count > kMaxDevices)
         throw UserError(fmt::format("more than {} devices", kMaxDevices));
       to_->devices.insert(to_->devices.end(), count, device);

@@ -54,7 +54,7 @@ void BypassPath::park(Cycle now, const BulkCopies::Line& sent) {
   line.bytes = request.bytes;
   line.bulk = request.kind;
   line.write = request.kind != icnt::AccessKind::kLoad;
-  line.answered = !line.write;
+  line.returns_data = !line.write;
   if (!translator_->park(now, line)) ++(*counters_)[request.kernel].tlb_waits;
 }
 

@@ -15,7 +15,7 @@
 
 namespace lockstep::core {
 
-/// A line of a copy and a poll a cycle, after what the load/store unit has for the port.
+/// One line of a copy and one poll per cycle, after what the load/store unit has for the port.
 class BypassPath {
  public:
   /// `translator`: null where nothing is translated. `may_park`: of SignalWaits.

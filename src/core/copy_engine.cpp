@@ -102,9 +102,9 @@ void CopyEngine::accept(const icnt::Reply& reply) {
   const unsigned direction = reply.tag >> 1 & 1;
   std::uint32_t& owed =
       reply.tag & kMigration ? migrations_[direction].owed : lanes_[direction].owed[reply.tag & 1];
-  const std::uint32_t answered = icnt::is_read(reply.kind) ? bit_count(reply.sectors) : 1;
-  if (owed < answered) throw std::logic_error("copy engine: an unexpected reply");
-  owed -= answered;
+  const std::uint32_t replied = icnt::is_read(reply.kind) ? bit_count(reply.sectors) : 1;
+  if (owed < replied) throw std::logic_error("copy engine: an unexpected reply");
+  owed -= replied;
 }
 
 void CopyEngine::run(Cycle now, unsigned direction) {
@@ -115,8 +115,8 @@ void CopyEngine::run(Cycle now, unsigned direction) {
       begin(now, lane);
     }
     send_lines(now, direction);
-    const bool answered = lane.owed[0] == 0 && lane.owed[1] == 0;
-    if (lane.sent < lane.copy.bytes || !answered || end_of_link(lane) > now) return;
+    const bool complete = lane.owed[0] == 0 && lane.owed[1] == 0;
+    if (lane.sent < lane.copy.bytes || !complete || end_of_link(lane) > now) return;
     finish(now, lane);
   }
 }
@@ -260,9 +260,9 @@ Cycle CopyEngine::next_event(Cycle now) const {
 Cycle CopyEngine::next_event(Cycle now, const Lane& lane) const {
   if (!lane.busy) return lane.waiting.empty() || must_wait(lane) ? kNever : now;
   if (lane.sent == lane.copy.bytes) {
-    const bool answered = lane.owed[0] == 0 && lane.owed[1] == 0;
+    const bool complete = lane.owed[0] == 0 && lane.owed[1] == 0;
     if (end_of_link(lane) > now) return end_of_link(lane);  // the link is free for others
-    return answered ? now : kNever;
+    return complete ? now : kNever;
   }
   if (requests_.full() || !page_may_open(lane)) return kNever;  // the port or a reply wakes it
   return std::max(now, lane.due);

@@ -154,7 +154,7 @@ bool FrontEnd::wants_prefetch(const SubcoreState& s) const {
   return s.next_prefetch != LineTags::kNoLine && s.stream.size() < prefetch_entries_;
 }
 
-/// One line a cycle and sub-core, as far as the stream buffer has room.
+/// One line per cycle and sub-core, as far as the stream buffer has room.
 void FrontEnd::prefetch(std::vector<stats::SmCounters>& counters) {
   for (unsigned i = 0; i < subcores_.size(); ++i) {
     SubcoreState& s = subcores_[i];

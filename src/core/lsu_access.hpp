@@ -48,12 +48,12 @@ struct ParkedLine {
   StoredBytes bytes{};
   icnt::AccessKind bulk = icnt::AccessKind::kLoad;  // of a bulk copy's line
   bool write = false;
-  bool answered = true;                   // data come back: not a store or a reduction
+  bool returns_data = true;               // data come back: not a store or a reduction
   std::uint16_t place = uvm::kHostPlace;  // of a page that is not here: the device that has it, or the host
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, operation, access, bytes, bulk, write, answered, place);
+    a.members(*this, operation, access, bytes, bulk, write, returns_data, place);
   }
 };
 

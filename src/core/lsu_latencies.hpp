@@ -24,7 +24,7 @@ struct LsuLatencies {
   /// threads and with one on V100 (30, 28 cycles) and L40 (36, 34). Passes that bank conflicts make are no
   /// shorter: polybench's gesummv on an H100 (h100_pcie_kernels.csv, derived rows, one warp an SM, loads of
   /// 8, 16 and 32 lines in one bank) takes 2.0 cycles per line. The ways to the four sub-cores are side by
-  /// side, so that the L1 gives a pass a cycle to several warps (gpu-strides).
+  /// side, so that the L1 gives one pass per cycle to several warps (gpu-strides).
   static constexpr Cycle kPassTransfer = 2;
   /// Wavefronts of one operation at most, with the narrowest data array.
   static constexpr Cycle kMaxWavefronts = 256;

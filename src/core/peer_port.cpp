@@ -16,7 +16,8 @@ PeerPort::Lane::Lane(icnt::Fabric& fabric, std::uint32_t lane)
             fabric.slice_request_eject()),
       replies(*fabric.reply, *fabric.reply_credit, fabric.peer_responder(lane), fabric.slice_reply_port()),
       served(*fabric.request, *fabric.request_credit, fabric.peer_requester(lane), fabric.sm_request_port()),
-      answered(*fabric.reply, *fabric.reply_credit, fabric.peer_requester(lane), fabric.sm_reply_eject()) {}
+      remote_replies(*fabric.reply, *fabric.reply_credit, fabric.peer_requester(lane),
+                     fabric.sm_reply_eject()) {}
 
 PeerPort::PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
                    std::uint8_t kernel, PeerWiring wiring)
@@ -45,7 +46,7 @@ Cycle PeerPort::advance(Cycle from, Cycle to) {
     lane.asked.gather(edge);
     lane.replies.gather(edge);
     lane.served.gather(from);
-    lane.answered.gather(from);
+    lane.remote_replies.gather(from);
     lane.due = next_of(lane, from == 0 ? 0 : from - 1);
   }
   Cycle now = std::max(from, next_event(from == 0 ? 0 : from - 1));
@@ -237,7 +238,7 @@ void PeerPort::send(std::uint16_t to, Queue queue, link::Message message) {
 
 /// Requests out, replies in: what an SM would do.
 void PeerPort::exchange_with_slices(Lane& lane, Cycle now) {
-  lane.answered.tick(
+  lane.remote_replies.tick(
       now, true,
       [&](const icnt::Reply& r) {
         return flits(icnt::reply_carries_data(r.kind) ? bit_count(r.sectors) : 0);
@@ -321,7 +322,7 @@ Cycle PeerPort::next_of(const Lane& lane, Cycle now) const {
   if (!lane.to_serve.empty() && !lane.served.full()) return now + 1;
   const Cycle edge = core_to_l2_.ceil(now + 1) - 1;  // the last L2 edge that is done
   const Cycle l2 = std::min(lane.asked.next_event(edge, true), lane.replies.next_event(edge));
-  const Cycle core = std::min(lane.served.next_event(now), lane.answered.next_event(now, true));
+  const Cycle core = std::min(lane.served.next_event(now), lane.remote_replies.next_event(now, true));
   return std::max(std::min(core, l2_to_core_.floor(l2)), now + 1);
 }
 
@@ -341,7 +342,7 @@ void PeerPort::take_counters(std::uint8_t kernel, stats::KernelCounters& total) 
 bool PeerPort::quiescent() const {
   const auto idle = [](const Lane& lane) {
     return lane.asked.pending() == 0 && lane.replies.empty() && lane.served.empty() &&
-           lane.answered.pending() == 0 && lane.to_serve.empty() && lane.to_reply.empty() &&
+           lane.remote_replies.pending() == 0 && lane.to_serve.empty() && lane.to_reply.empty() &&
            lane.served.credits_missing() == 0 && lane.replies.credits_missing() == 0;
   };
   const auto sent = [](const link::Wire& wire) { return wire.waiting() == 0; };

@@ -110,10 +110,10 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   };
   struct Lane {
     Lane(icnt::Fabric& fabric, std::uint32_t lane);
-    icnt::EjectionPort<icnt::Request> asked;    // L2 edges
-    icnt::InjectionPort<icnt::Reply> replies;   // L2 edges
-    icnt::InjectionPort<icnt::Request> served;  // core edges
-    icnt::EjectionPort<icnt::Reply> answered;   // core edges
+    icnt::EjectionPort<icnt::Request> asked;         // L2 edges
+    icnt::InjectionPort<icnt::Reply> replies;        // L2 edges
+    icnt::InjectionPort<icnt::Request> served;       // core edges
+    icnt::EjectionPort<icnt::Reply> remote_replies;  // core edges
     Ring<icnt::Request> to_serve;
     Ring<Reply> to_reply;
     Cycle due = 0;  // core edge before which nothing happens here
@@ -127,7 +127,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
     }
     template <class A>
     void persist(A& a) {
-      a.members(*this, asked, replies, served, answered, to_serve, to_reply, due);
+      a.members(*this, asked, replies, served, remote_replies, to_serve, to_reply, due);
     }
   };
 

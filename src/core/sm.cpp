@@ -53,7 +53,7 @@ void Sm::State::tick(Cycle now) {
   WarpSet64 mine = 0xffff;
   for (unsigned s = 0; s < subcore_count; ++s, mine <<= 16) {
     if (held_until[s] <= t) let_issue(s);
-    if (ready & ~(held & obeyed) & mine) issue_stage(s, now);  // 5. one warp instruction a sub-core
+    if (ready & ~(held & obeyed) & mine) issue_stage(s, now);  // 5. one warp instruction per sub-core
     if (fetch_wanted & mine) fetch_stage(s, now);  // 6. one instruction into an instruction buffer
   }
 }

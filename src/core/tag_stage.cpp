@@ -86,7 +86,7 @@ ParkedLine TagStage::parked(const LineAccess& line, bool write) const {
   parked.access = line;
   if (access_.kind == LineKind::kStore || access_.signals) parked.bytes = lines_.bytes[next_];
   parked.write = write;
-  parked.answered = !is_acknowledged(access_.kind);
+  parked.returns_data = !is_acknowledged(access_.kind);
   return parked;
 }
 

@@ -148,9 +148,9 @@ icnt::Request Translator::take_remote() {
   const bool on_host = line.place == uvm::kHostPlace;
   request.tag = icnt::remote_tag(on_host ? sm_ : line.place, token);
   request.reply_to = on_host ? fabric_->reply_to_copy_engine() : fabric_->reply_to_sm(sm_);
-  request.kind = !line.answered ? icnt::AccessKind::kRemoteWrite
-                 : line.write   ? icnt::AccessKind::kRemoteAtomic
-                                : icnt::AccessKind::kRemoteRead;
+  request.kind = !line.returns_data ? icnt::AccessKind::kRemoteWrite
+                 : line.write       ? icnt::AccessKind::kRemoteAtomic
+                                    : icnt::AccessKind::kRemoteRead;
   request.sectors = line.access.sectors;
   request.kernel = line.operation.kernel;
   if (on_host) return request;
@@ -233,7 +233,7 @@ void Translator::line_done() {
   work_.pop_front();
 }
 
-/// Entries may have come back with lines that were answered before the shootdown.
+/// Entries may have come back with lines whose translation came before the shootdown.
 void Translator::forget(const icnt::TranslationReply& s) {
   counters_.shot_down += forget_all_ ? tlb_.clear() : tlb_.invalidate(s.tree, s.first, s.pages);
   if (limits_.empty()) return;

@@ -124,7 +124,7 @@ Measurements read_ncu_columns(const Sheet& sheet) {
   return all;
 }
 
-/// Nsight Systems: a line a kernel, with the mean of its launches.
+/// Nsight Systems: one line per kernel, with the mean of its launches.
 Measurements read_nsys(const Sheet& sheet) {
   const std::size_t name = sheet.column("Name"), instances = sheet.column("Instances");
   const std::size_t mean = sheet.column("Avg (ns)");

@@ -51,7 +51,7 @@ constexpr MatrixPlace fragment_place(const Fragment& f, int lane, int element) {
   const int group = lane / 4, in_group = lane % 4, each = f.per_register();
   const int reg = divide(divide(element, each).quotient, f.distinct()).rest,
             within = divide(element, each).rest;
-  if (f.role == MatrixRole::kAccumulator) {  // tiles of 8x8, downwards; two neighbours a lane
+  if (f.role == MatrixRole::kAccumulator) {  // tiles of 8x8, downwards; two neighbours per lane
     const int number = reg * each + within;
     const Divided tile = divide(number / 2, f.rows / 8);
     return {group + 8 * tile.rest, 8 * tile.quotient + 2 * in_group + number % 2};

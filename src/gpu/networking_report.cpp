@@ -23,10 +23,10 @@ stats::NetworkReport::Operations operations_report(const net::StageTimes& of) {
   to.count = of.operations;
   to.blocking = of.blocking;
   to.total_ps = of.total;
-  to.most_total_ps = of.longest;
+  to.max_total_ps = of.longest;
   for (std::size_t s = 0; s < to.sum_ps.size(); ++s) {
     to.sum_ps[s] = of.sum[s + 1];
-    to.most_ps[s] = of.most[s + 1];
+    to.max_ps[s] = of.most[s + 1];
   }
   return to;
 }

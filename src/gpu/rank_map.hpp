@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/system_config.hpp"
-#include "sim/cut.hpp"
+#include "sim/rank_channels.hpp"
 
 namespace lockstep::gpu {
 

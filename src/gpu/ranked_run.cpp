@@ -18,13 +18,13 @@ RankedRun::RankedRun(ranks::Group& group, const RankMap& map, sim::Engine& engin
     : group_(&group),
       system_(&system),
       asked_(std::move(interrupted)),
-      cut_(engine, system.places(), map.here, map.ranks, system.copy_ends()) {
+      channels_(engine, system.places(), map.here, map.ranks, system.copy_ends()) {
   join_distances();
   group.begin_profile();
 }
 
 void RankedRun::join_distances() {
-  sim::Cut::Distances own = cut_.own();
+  sim::RankChannels::Distances own = channels_.own();
   Archive mine;
   mine(own.all, own.calm);
   const std::vector<std::string> messages(group_->size(), mine.bytes());
@@ -32,24 +32,24 @@ void RankedRun::join_distances() {
   for (unsigned r = 0; r < group_->size(); ++r) {
     if (r == group_->rank()) continue;
     Archive theirs(gathered.messages[r]);
-    sim::Cut::Distances distances;
+    sim::RankChannels::Distances distances;
     theirs(distances.all, distances.calm);
-    cut_.join(distances);
+    channels_.join(distances);
   }
 }
 
 Time RankedRun::meet(Time now, std::vector<Time>& next) {
   ++synchronisations_;
   ranks::Notice notice;
-  notice.time = cut_.earliest_arrival(now, next, system_->earliest_copy_end(now));
-  const std::vector<std::string> parcels = cut_.hand_over();
+  notice.time = channels_.earliest_arrival(now, next, system_->earliest_copy_end(now));
+  const std::vector<std::string> parcels = channels_.hand_over();
   const bool sends = std::ranges::any_of(parcels, [](const std::string& p) { return !p.empty(); });
   if (!sends && system_->quiescent()) notice.flags |= ranks::Flag::kQuiet;
   if (!system_->networking() || system_->networking()->quiescent())
     notice.flags |= ranks::Flag::kNetworksIdle;
   if (asked_ && asked_()) notice.flags |= ranks::Flag::kStop;
   const ranks::Gathered gathered = group_->exchange(notice, parcels);
-  for (const std::string& message : gathered.messages) cut_.take_in(message, now, next);
+  for (const std::string& message : gathered.messages) channels_.take_in(message, now, next);
   Time until = kNever;
   quiescent_ = networks_idle_ = true;
   for (const ranks::Notice& n : gathered.notices) {

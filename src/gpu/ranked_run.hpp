@@ -11,7 +11,7 @@
 #include "gpu/system.hpp"
 #include "ranks/group.hpp"
 #include "sim/border.hpp"
-#include "sim/cut.hpp"
+#include "sim/rank_channels.hpp"
 #include "sim/engine.hpp"
 #include "stats/report.hpp"
 
@@ -27,7 +27,7 @@ class RankedRun final : public sim::Border {
   RankedRun(ranks::Group& group, const RankMap& map, sim::Engine& engine, System& system,
             std::function<bool()> interrupted);
 
-  void window_ended(std::vector<Time>& next) override { cut_.take_out(next); }
+  void window_ended(std::vector<Time>& next) override { channels_.take_out(next); }
   [[nodiscard]] Time meet(Time now, std::vector<Time>& next) override;
 
   /// As agreed at the last meeting: nothing is under way in any rank.
@@ -50,7 +50,7 @@ class RankedRun final : public sim::Border {
   ranks::Group* group_;
   System* system_;
   std::function<bool()> asked_;
-  sim::Cut cut_;
+  sim::RankChannels channels_;
   bool quiescent_ = false, networks_idle_ = false, stop_ = false;
   std::uint64_t synchronisations_ = 0;
 };

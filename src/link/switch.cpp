@@ -95,7 +95,7 @@ void Switch::dump(std::string& out) const {
   std::size_t waiting = 0;
   for (const Wire& wire : wires_) waiting += wire.waiting();
   fmt::format_to(std::back_inserter(out),
-                 "switch: {} messages wait, {} under way to it, {} multicasts unanswered\n", waiting,
+                 "switch: {} messages wait, {} under way to it, {} multicasts without all replies\n", waiting,
                  inbox_.size(), asked_.used());
 }
 

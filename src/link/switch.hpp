@@ -47,7 +47,7 @@ class Switch final : public sim::Domain {
   /// A multicast request whose replies are awaited.
   struct Asked {
     Message request;
-    SectorMask left = 0;                               // not answered yet
+    SectorMask left = 0;                               // whose reply is not here yet
     std::array<SectorMask, kMaxDevices> awaited = {};  // by device
   };
   void tick(Cycle now);

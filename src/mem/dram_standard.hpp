@@ -27,7 +27,7 @@ struct DramRule {
 struct DramStandard {
   std::vector<DramRule> (*rules)(const config::DramGroup&);
   /// Row commands (activate, precharge) and column commands (read, write) share one command bus, which
-  /// carries one command a cycle; else each kind has a bus of its own.
+  /// carries one command per cycle; else each kind has a bus of its own.
   bool one_command_bus;
 };
 

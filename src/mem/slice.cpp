@@ -32,7 +32,7 @@ Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const Addres
       atomic_interval_(config.l2.atomic_interval),
       in_bytes_(config.icnt.slice_in_bytes),
       out_bytes_(config.icnt.slice_out_bytes),
-      pipe_capacity_(config.l2.latency + 32),  // a request a cycle, and some that wait for their turn
+      pipe_capacity_(config.l2.latency + 32),  // one request per cycle, and some that wait for their turn
       far_ways_(config.l2.ways / 2),  // the other half of the ways always serves the home's own lines
       far_mshrs_(config.l2.mshrs / 2),
       dirty_ways_(config.l2.dirty_ways < config.l2.ways ? config.l2.dirty_ways : 0),
@@ -84,7 +84,7 @@ void Slice::accept_requests(Cycle now) {
   if (far_) far_->in.tick(now, !latches_[kFar].full, flits, into(latches_[kFar]));
 }
 
-/// One request a cycle. The port whose turn it is comes first; when its request cannot go on, the other's
+/// One request per cycle. The port whose turn it is comes first; when its request cannot go on, the other's
 /// may.
 void Slice::look_up(Cycle now) {
   if (!held_.empty() && serve_held(now)) return;

@@ -71,7 +71,7 @@ std::string ipc_chart(const Samples& s) {
 }
 
 std::string bandwidth_chart(const Samples& s, const Run& run) {
-  const double gb = peaks_of(run.machine).core_hz / 1e9;  // of a byte a cycle
+  const double gb = peaks_of(run.machine).core_hz / 1e9;  // of one byte per cycle
   plot::Chart chart{.title = "Bandwidth",
                     .x = cycles_axis(s),
                     .y = {.title = "bandwidth", .unit = "GB/s", .from = {}, .to = {}, .zero = true},

@@ -18,11 +18,11 @@ void put_operations(std::string& out, const std::array<Operations, kNetworkKinds
     const Operations& o = operations[k];
     if (o.count == 0) continue;
     fmt::format_to(std::back_inserter(out),
-                   "{}\"{}\":{{\"count\":{},\"blocking\":{},\"total_ps\":{},\"most_total_ps\":{}", comma,
-                   kNetworkKinds[k], o.count, o.blocking, o.total_ps, o.most_total_ps);
+                   "{}\"{}\":{{\"count\":{},\"blocking\":{},\"total_ps\":{},\"max_total_ps\":{}", comma,
+                   kNetworkKinds[k], o.count, o.blocking, o.total_ps, o.max_total_ps);
     for (std::size_t s = 0; s < kNetworkStages.size(); ++s)
-      fmt::format_to(std::back_inserter(out), ",\"{}_ps\":{},\"most_{}_ps\":{}", kNetworkStages[s],
-                     o.sum_ps[s], kNetworkStages[s], o.most_ps[s]);
+      fmt::format_to(std::back_inserter(out), ",\"{}_ps\":{},\"max_{}_ps\":{}", kNetworkStages[s],
+                     o.sum_ps[s], kNetworkStages[s], o.max_ps[s]);
     out += '}';
     comma = ",";
   }
@@ -37,7 +37,7 @@ void put_numbers(std::string& out, const std::vector<std::uint64_t>& numbers) {
 void put_depth(std::string& out, const char* name, const NetworkReport::Depth& d, std::uint64_t run_ps) {
   fmt::format_to(
       std::back_inserter(out),
-      "\"{}\":{{\"queues\":{},\"entered\":{},\"most\":{},\"mean\":{},\"total_ps\":{},\"times_ps\":[", name,
+      "\"{}\":{{\"queues\":{},\"entered\":{},\"max\":{},\"mean\":{},\"total_ps\":{},\"times_ps\":[", name,
       d.queues, d.entered, d.most, fixed_ratio(d.total_ps, run_ps * d.queues, 6), d.total_ps);
   put_numbers(out, d.times_ps);
   out += "]}";
@@ -79,9 +79,9 @@ void put_process(std::string& out, const NetworkReport::Process& p, std::uint64_
   fmt::format_to(std::back_inserter(out), "{{\"node\":{},\"device\":{},\"tasks\":{{", json_string(p.node),
                  p.device);
   for (std::size_t k = 0; k < p.tasks.size(); ++k)
-    fmt::format_to(std::back_inserter(out), "{}\"{}\":{{\"count\":{},\"total_ps\":{},\"most_ps\":{}}}",
+    fmt::format_to(std::back_inserter(out), "{}\"{}\":{{\"count\":{},\"total_ps\":{},\"max_ps\":{}}}",
                    k == 0 ? "" : ",", kHostTaskNames[k], p.tasks[k].count, p.tasks[k].total_ps,
-                   p.tasks[k].most_ps);
+                   p.tasks[k].max_ps);
   fmt::format_to(std::back_inserter(out), "}},\"instructions\":{},\"memory_bytes\":{},\"bytes_sent\":{},",
                  p.instructions, p.memory_bytes, p.bytes_sent);
   put_depth(out, "completion_queues", p.completion_queues, run_ps);
@@ -107,8 +107,8 @@ void put_nic(std::string& out, const NetworkReport::Nic& n, std::uint64_t run_ps
 
 void put_locks(std::string& out, const NetworkReport::Locks& l) {
   fmt::format_to(std::back_inserter(out),
-                 "{{\"node\":{},\"stores\":{},\"degraded\":{},\"updates\":{},\"held\":{},\"most\":{},"
-                 "\"unlocked\":{},\"total_ps\":{},\"longest_ps\":{},\"times\":[",
+                 "{{\"node\":{},\"stores\":{},\"degraded\":{},\"updates\":{},\"held\":{},\"max\":{},"
+                 "\"unlocked\":{},\"total_ps\":{},\"max_ps\":{},\"times\":[",
                  json_string(l.node), l.stores, l.degraded, l.updates, l.held, l.most, l.unlocked, l.total_ps,
                  l.longest_ps);
   put_numbers(out, l.times);
@@ -164,10 +164,10 @@ Operations NetworkReport::all_of(std::size_t kind) const {
     all.count += o.count;
     all.blocking += o.blocking;
     all.total_ps += o.total_ps;
-    all.most_total_ps = std::max(all.most_total_ps, o.most_total_ps);
+    all.max_total_ps = std::max(all.max_total_ps, o.max_total_ps);
     for (std::size_t s = 0; s < kNetworkStages.size(); ++s) {
       all.sum_ps[s] += o.sum_ps[s];
-      all.most_ps[s] = std::max(all.most_ps[s], o.most_ps[s]);
+      all.max_ps[s] = std::max(all.max_ps[s], o.max_ps[s]);
     }
   };
   for (const Thread& thread : threads) add(thread.operations[kind]);
@@ -206,7 +206,7 @@ std::string network_lines(const NetworkReport& network) {
     if (all.count == 0) continue;
     text += fmt::format("network ({}), {} of {}: {:.0f} ns on average, {:.0f} at most:", network.design,
                         grouped(all.count), kNetworkKinds[k], mean_ns(all.total_ps, all.count),
-                        static_cast<double>(all.most_total_ps) / 1000);
+                        static_cast<double>(all.max_total_ps) / 1000);
     for (std::size_t s = 0; s < kNetworkStages.size(); ++s)
       if (all.sum_ps[s] > 0)
         text += fmt::format(" {} {:.0f}", kNetworkStages[s], mean_ns(all.sum_ps[s], all.count));

@@ -41,8 +41,8 @@ struct NetworkReport {
   /// Sums over operations of one kind. The stages add up to total_ps.
   struct Operations {
     std::uint64_t count = 0, blocking = 0;
-    std::array<std::uint64_t, kNetworkStages.size()> sum_ps{}, most_ps{};
-    std::uint64_t total_ps = 0, most_total_ps = 0;
+    std::array<std::uint64_t, kNetworkStages.size()> sum_ps{}, max_ps{};
+    std::uint64_t total_ps = 0, max_total_ps = 0;
   };
   struct Thread {
     std::string node;  // "gpu0", "host0"
@@ -90,7 +90,7 @@ struct NetworkReport {
   /// A device's process on its host.
   struct Process {
     struct Tasks {
-      std::uint64_t count = 0, total_ps = 0, most_ps = 0;
+      std::uint64_t count = 0, total_ps = 0, max_ps = 0;
     };
     std::string node;
     std::uint32_t device = 0;

@@ -196,7 +196,7 @@ struct HostReport {
 /// stats.json: schema 1; of several devices schema 2, which says the device of kernels and copies, and
 /// "system". Byte-identical for equal reports.
 [[nodiscard]] std::string to_json(const RunReport& report);
-/// stats.csv: header and a row a kernel; of several devices with a column "device" at the end.
+/// stats.csv: header and one row per kernel; of several devices with a column "device" at the end.
 [[nodiscard]] std::string to_csv(const RunReport& report);
 /// intervals.csv: a row an interval.
 [[nodiscard]] std::string intervals_csv(const RunReport& report);

@@ -175,10 +175,10 @@ Json managed() {
 /// Operations of one kind.
 Json network_operations() {
   Json operation = {
-      {"count", integer()}, {"blocking", integer()}, {"total_ps", integer()}, {"most_total_ps", integer()}};
+      {"count", integer()}, {"blocking", integer()}, {"total_ps", integer()}, {"max_total_ps", integer()}};
   for (const std::string_view stage : kNetworkStages) {
     operation[fmt::format("{}_ps", stage)] = integer();
-    operation[fmt::format("most_{}_ps", stage)] = integer();
+    operation[fmt::format("max_{}_ps", stage)] = integer();
   }
   return object(std::move(operation));
 }
@@ -187,7 +187,7 @@ Json network_operations() {
 Json queue_depth() {
   return object({{"queues", integer()},
                  {"entered", integer()},
-                 {"most", described(integer(), "", "at a time in one queue")},
+                 {"max", described(integer(), "", "at a time in one queue")},
                  {"mean", described(number(), "", "of one queue, over the run, six decimals")},
                  {"total_ps", described(integer(), "ps", "depth integrated over time")},
                  {"times_ps", described(list(integer()), "ps", "with 2^b to less than 2^(b+1) in a queue")}});
@@ -205,7 +205,7 @@ Json network() {
   thread["l2"] = object(l2);
   thread["queues"] = thread["completion_queues"] = reference("queue_depth");
   thread["operations"] = object(operations, {"put", "get", "atomic", "quiet"});
-  const Json task = object({{"count", integer()}, {"total_ps", integer()}, {"most_ps", integer()}});
+  const Json task = object({{"count", integer()}, {"total_ps", integer()}, {"max_ps", integer()}});
   Json tasks, process = {{"node", text()}};
   for (const std::string_view name : kHostTaskNames) tasks[std::string(name)] = task;
   for (const char* name : {"device", "instructions", "memory_bytes", "bytes_sent"}) process[name] = integer();
@@ -219,8 +219,7 @@ Json network() {
     nic[name] = integer();
   nic["commands_open"] = nic["commands_waiting"] = reference("queue_depth");
   Json locks = {{"node", text()}, {"times", list(integer())}};
-  for (const char* name :
-       {"stores", "degraded", "updates", "held", "most", "unlocked", "total_ps", "longest_ps"})
+  for (const char* name : {"stores", "degraded", "updates", "held", "max", "unlocked", "total_ps", "max_ps"})
     locks[name] = integer();
   return object({{"design", text()},
                  {"locks", list(object(locks))},

@@ -51,7 +51,7 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
 
 }  // namespace
 
-const Kind kAtomics = {"atomics", "atomics and reductions in the L2, on 1 to 32 addresses a warp", kOptions,
+const Kind kAtomics = {"atomics", "atomics and reductions in the L2, on 1 to 32 addresses per warp", kOptions,
                        generate};
 
 }  // namespace lockstep::synth

@@ -21,7 +21,7 @@ enum class OperandShape : std::uint8_t {
   kWideAddend,   // IMAD.HI: addend 2
   kConversion,   // by the formats among the modifiers
   kAccess,       // by access width and address space: load, store, atomic, reduction, async copy, constant
-  kMatrix,       // LDSM, STSM, LDTM, STTM: a register a lane for each matrix or repetition
+  kMatrix,       // LDSM, STSM, LDTM, STTM: one register per lane for each matrix or repetition
   kMma,          // fragments by the shape among the modifiers
   kWarpgroup,    // accumulators by the shape among the modifiers
 };

@@ -48,7 +48,7 @@ void FaultTimes::dropped(TreeIndex tree, unsigned page) {
   times_.erase(key(tree, page));
 }
 
-void FaultTimes::answered(TreeIndex tree, unsigned page, Cycle now, Counters& c) {
+void FaultTimes::replayed(TreeIndex tree, unsigned page, Cycle now, Counters& c) {
   if (tree >= open_.size() || !open_[tree].contains(page)) return;
   Times t = times_.find(key(tree, page))->second;
   dropped(tree, page);

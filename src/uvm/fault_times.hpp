@@ -28,7 +28,7 @@ class FaultTimes {
   void started(const Run& run, Cycle now);
   void arrived(const Run& run, Cycle now);
   /// An access to the page gets its reply; adds the fault's times to the counters if it is the first.
-  void answered(TreeIndex tree, unsigned page, Cycle now, Counters& counters);
+  void replayed(TreeIndex tree, unsigned page, Cycle now, Counters& counters);
   /// The page stays on the host after all.
   void dropped(TreeIndex tree, unsigned page);
   [[nodiscard]] std::size_t size() const { return times_.size(); }

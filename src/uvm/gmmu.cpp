@@ -68,7 +68,7 @@ Cycle Gmmu::next() const {
   return next == kNever ? kNever : std::max(next, now_ + 1);
 }
 
-/// One request of each source a cycle enters the walkers.
+/// One request of each source per cycle enters the walkers.
 void Gmmu::accept(Cycle now) {
   if (with_arrivals_.empty()) return;
   std::sort(with_arrivals_.begin(), with_arrivals_.end());
@@ -182,7 +182,7 @@ void Gmmu::reply(Cycle now, const Access& access) {
   const Tree& tree = memory_.table()[access.tree];
   if (access.faulted_at > 0) {
     totals_.fault_latency_cycles += now - access.faulted_at;
-    memory_.log().fault_times.answered(access.tree, access.page, now, memory_.log().counters);
+    memory_.log().fault_times.replayed(access.tree, access.page, now, memory_.log().counters);
   }
   memory_.accessed(access.tree, access.page, access.write);
   const Granule granule = granule_of(tree, access.page);

@@ -48,7 +48,7 @@ class Gmmu {
   /// An access to a page that is on the host according to an earlier reply. It crosses the link (kDone), or
   /// is treated like any other if the page has migrated or migrates now.
   void remote_request(std::uint32_t source, std::uint64_t token, Place place, std::uint16_t bytes, bool write,
-                      bool answered);
+                      bool returns_data);
   /// An SM's report of an access that hit its TLB.
   void accessed(Place place, bool write);
   void acknowledge(std::uint32_t shootdown, Cycle now) {

@@ -4,12 +4,12 @@
 namespace lockstep::uvm {
 
 void Gmmu::remote_request(std::uint32_t source, std::uint64_t token, Place place, std::uint16_t bytes,
-                          bool write, bool answered) {
+                          bool write, bool returns_data) {
   const TreeIndex tree = memory_.table().touch(place.tree);
   memory_.remote().count_access(tree, place.page, true);
   Access access{source, token, tree, static_cast<std::uint16_t>(place.page), write, 0};
   access.remote = true;
-  access.answered = answered;
+  access.returns_data = returns_data;
   access.bytes = bytes;
   remote_arrivals_.push_back(access);
   again_ = true;
@@ -46,8 +46,8 @@ void Gmmu::serve_remote(Cycle now) {
 }
 
 void Gmmu::cross_link(Cycle now, const Access& access) {
-  ++(access.answered ? totals_.remote_reads : totals_.remote_writes);
-  port_.add(now, {access.source, access.token, access.bytes, access.write, access.answered});
+  ++(access.returns_data ? totals_.remote_reads : totals_.remote_writes);
+  port_.add(now, {access.source, access.token, access.bytes, access.write, access.returns_data});
 }
 
 /// The end of a walk on a page that stays on the host.

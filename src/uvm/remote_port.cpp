@@ -10,7 +10,7 @@ constexpr std::uint64_t kMilli = 1000;
 }  // namespace
 
 void RemotePort::add(Cycle now, const RemoteAccess& access) {
-  if (!waiting_.empty() || (access.answered && tags_used_ == settings_.outstanding)) {
+  if (!waiting_.empty() || (access.returns_data && tags_used_ == settings_.outstanding)) {
     waiting_.push_back(access);
   } else {
     start(now, access);
@@ -20,7 +20,7 @@ void RemotePort::add(Cycle now, const RemoteAccess& access) {
 void RemotePort::start(Cycle now, const RemoteAccess& access) {
   const std::uint64_t header = settings_.header_bytes;
   std::uint64_t end = pass(Direction::kToHost, now * kMilli, header + (access.write ? access.bytes : 0));
-  if (access.answered) {
+  if (access.returns_data) {
     ++tags_used_;
     end = pass(Direction::kToDevice, end + settings_.latency * kMilli, header + access.bytes);
   }
@@ -40,9 +40,9 @@ bool RemotePort::pop(Cycle now, RemoteAccess& access) {
   if (next() > now) return false;
   access = flying_.top().access;
   flying_.pop();
-  if (!access.answered) return true;
+  if (!access.returns_data) return true;
   --tags_used_;
-  while (!waiting_.empty() && !(waiting_.front().answered && tags_used_ == settings_.outstanding)) {
+  while (!waiting_.empty() && !(waiting_.front().returns_data && tags_used_ == settings_.outstanding)) {
     start(now, waiting_.front());
     waiting_.pop_front();
   }

@@ -25,7 +25,7 @@ struct RemoteAccess {
   std::uint64_t token = 0;
   std::uint32_t bytes = 0;
   bool write = false;    // carries data to the host
-  bool answered = true;  // data return: loads and atomics; a store is done when it has been sent
+  bool returns_data = true;  // data return: loads and atomics; a store is done when it has been sent
 };
 
 /// Each direction is a wire that sends one packet after another, in order; packets are sent between those of

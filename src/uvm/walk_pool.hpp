@@ -24,7 +24,7 @@ struct Access {
   Cycle faulted_at = 0;  // the end of the walk that missed
   Cycle asked_at = 0;    // when it first reached the walkers
   // For accesses to a page that is on the host according to their source's TLB.
-  bool remote = false, answered = true;  // answered: data come back
+  bool remote = false, returns_data = true;  // returns_data: data come back
   std::uint16_t bytes = 0;
 };
 

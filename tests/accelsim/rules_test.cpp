@@ -252,7 +252,7 @@ TEST_CASE("--set comes last, and the annotated configuration reads back to the s
 }
 
 TEST_CASE("the base follows the compute capability") {
-  const auto base = [](const std::string& text) { return base_product(parse_options(text, "f")); };
+  const auto base = [](const std::string& text) { return base_gpu_model(parse_options(text, "f")); };
   CHECK(base("") == "v100");
   CHECK(base("-gpgpu_compute_capability_major 8 -gpgpu_compute_capability_minor 0") == "a100");
   CHECK(

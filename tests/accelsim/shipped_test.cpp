@@ -241,7 +241,7 @@ TEST_CASE("SM7_QV100") {
 
 TEST_CASE("SM86_RTX3070") {
   const auto options = parse_options(shipped(kRtx3070), "gpgpusim.config");
-  CHECK(config::resolve(base_product(options)).gpu.arch == 86);
+  CHECK(config::resolve(base_gpu_model(options)).gpu.arch == 86);
   const Translation t = translate(options, "rtx3080ti");
   Values expected = kQv100Values;
   for (const auto& [key, value] : kRtx3070Values) expected[key] = value;

@@ -113,9 +113,9 @@ TEST_CASE("--json of run is stats.json itself") {
 }
 
 TEST_CASE("--json of the other commands has what their text has") {
-  const Json products = Json::parse(run({"config", "--json"}).out);
-  CHECK(products["products"][0]["name"] == "v100");
-  CHECK(!products["systems"].empty());
+  const Json listed = Json::parse(run({"config", "--json"}).out);
+  CHECK(listed["gpus"][0]["name"] == "v100");
+  CHECK(!listed["systems"].empty());
   const Json v100 = Json::parse(run({"config", "v100", "--json"}).out);
   CHECK(v100["gpu"] == "v100");
   CHECK(v100["parameters"]["sm.max_ctas"]["value"] == "32");

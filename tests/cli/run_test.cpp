@@ -56,7 +56,7 @@ TEST_CASE("a run writes its files and a summary") {
   CHECK_THAT(slurp(folder / "out/config.ini"), Catch::Contains("v100"));
 }
 
-TEST_CASE("what differs from the product is named, and a resolved configuration says the same") {
+TEST_CASE("what differs from the GPU model is named, and a resolved configuration says the same") {
   const Folder folder;
   write_trace(folder / "t", {});
   REQUIRE(run({"run", folder / "t", "-o", folder / "a", "--set", "sm.scheduler=lrr", "--set", "l1.ways=8",

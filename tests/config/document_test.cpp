@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "config/config.hpp"
+#include "config/gpu_models.hpp"
 #include "config/markdown.hpp"
-#include "config/products.hpp"
 #include "config/schema.hpp"
 #include "config/value.hpp"
 #include "helpers.hpp"
@@ -33,7 +33,7 @@ TEST_CASE("docs/config.md is the generated text") {
 }
 
 TEST_CASE("docs/config/NAME.md has the values and sources of each GPU") {
-  for (const Product& p : products()) {
+  for (const BundledConfig& p : gpu_models()) {
     INFO("regenerate with: ./dev docs; " << p.name);
     const std::string text = page("config/" + std::string(p.name) + ".md");
     CHECK((text == markdown_of(resolve_with_origins(std::string(p.name)), p.title)));
@@ -96,7 +96,7 @@ TEST_CASE("each value says where it was set, and the comment there") {
   check("gpu.name", "none given", file + ":4");
   check("l1.hit_latency", "set by the user", "--set");
   check("sm.subcores", "-option 4", "other.config:12");
-  // Of the included products, whatever the GPU calls itself.
+  // Of the included GPU models, whatever the GPU calls itself.
   CHECK_THAT(explain("gpu.sms", c),
              Catch::Contains("source: GA102 whitepaper, RTX A6000\n    set in: configs/rtxa6000.ini:"));
   CHECK_THAT(explain("dram.tRTP", c), Catch::Contains("source: Ramulator 2: 2.3 ns\n"));

@@ -4,7 +4,7 @@
 
 #include "config/checks.hpp"
 #include "config/config.hpp"
-#include "config/products.hpp"
+#include "config/gpu_models.hpp"
 #include "config/schema.hpp"
 #include "config/value.hpp"
 #include "helpers.hpp"

@@ -1,8 +1,8 @@
 // Systems with NICs and hosts: nodes, links between them, and the numbers of what serves the network.
 #include <catch2/catch.hpp>
 
+#include "config/gpu_models.hpp"
 #include "config/network_fields.hpp"
-#include "config/products.hpp"
 #include "config/system_config.hpp"
 #include "helpers.hpp"
 

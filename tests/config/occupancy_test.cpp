@@ -48,7 +48,7 @@ TEST_CASE("occupancy of known cases") {
       Case{"96 KiB on Volta", sm_70, 128, 16, 98304, 1, "shared"},
       Case{"65 threads take 3 warps", sm_70, 65, 16, 0, 21, "warps"},
       Case{"1024 threads with 64 registers", sm_70, 1024, 64, 0, 1, "registers"},
-      Case{"odd warps and registers: 12 warps a sub-core", sm_70, 96, 40, 0, 16, "registers"},
+      Case{"odd warps and registers: 12 warps per sub-core", sm_70, 96, 40, 0, 16, "registers"},
       Case{"163 KiB on GA100", sm_80, 128, 16, 163 * 1024, 1, "shared"},
       Case{"81 KiB on GA100", sm_80, 128, 16, 81 * 1024, 2, "shared"},
       Case{"82 KiB on GA100: the reserved KiB does not fit twice", sm_80, 128, 16, 82 * 1024, 1, "shared"},

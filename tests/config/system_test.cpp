@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
+#include "config/gpu_models.hpp"
 #include "config/ini.hpp"
-#include "config/products.hpp"
 #include "config/system_config.hpp"
 #include "helpers.hpp"
 
@@ -135,7 +135,7 @@ TEST_CASE("A switch's section says whether it multicasts") {
 
 TEST_CASE("Every file of systems/ is registered, and every number of its links has its source") {
   std::set<std::string_view> files, listed;
-  for (const Product& product : systems()) listed.insert(product.name);
+  for (const BundledConfig& model : systems()) listed.insert(model.name);
   for (const EmbeddedIni& ini : embedded_system_inis()) {
     files.insert(ini.name);
     unsigned numbers = 0;
@@ -159,16 +159,16 @@ TEST_CASE("A device's file is looked for beside the system's") {
 }
 
 TEST_CASE("PCI Express orders replies, other kinds of links do not") {
-  for (const Product& product : systems())
-    for (const LinkKind& kind : resolve_system(std::string(product.name)).kinds) {
-      INFO(product.name << " " << kind.name);
+  for (const BundledConfig& model : systems())
+    for (const LinkKind& kind : resolve_system(std::string(model.name)).kinds) {
+      INFO(model.name << " " << kind.name);
       CHECK((kind.ordered_replies == 1) == kind.name.starts_with("pcie"));
     }
 }
 
 TEST_CASE("A system's text reads back as the same system") {
-  for (const Product& product : systems()) {
-    const SystemConfig s = resolve_system(std::string(product.name));
+  for (const BundledConfig& model : systems()) {
+    const SystemConfig s = resolve_system(std::string(model.name));
     const SystemConfig again = read(to_ini(s));
     CHECK(to_ini(again) == to_ini(s));
     CHECK(again.edges.size() == s.edges.size());

@@ -26,7 +26,7 @@ const std::vector<trace::BulkRun> kTile{{kData, 128, 4, 1024}, {kData + 0x10040,
 
 }  // namespace
 
-TEST_CASE("a bulk copy asks for the sectors of its rows, a line a cycle, and ends with the last one") {
+TEST_CASE("a bulk copy asks for the sectors of its rows, one line per cycle, and ends with the last one") {
   const Cycle l2 = 150;
   LsuBench bench(lsu_config(), l2);
   OpList list;

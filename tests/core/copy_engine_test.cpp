@@ -131,7 +131,7 @@ TEST_CASE("warming L2: two pages may be open") {
   auto config = small_gpu();
   config.host.warms_l2 = true;
   config.host.bytes_per_second = 64'000'000'000;  // a page of 4 KiB in 64 cycles, less than the answers take
-  config.icnt.sm_out_bytes = 128;                 // a line a cycle
+  config.icnt.sm_out_bytes = 128;                 // one line per cycle
   config.icnt.request_credits = 64;
   constexpr Cycle kMemory = 3000;
   FakeMachine machine(config, one_copy(true, 0, 4 * 4096), always(1), kMemory);

@@ -67,7 +67,7 @@ TEST_CASE("order of dispatch where GPCs have unequal numbers of TPCs") {
 TEST_CASE("a full GPU launches no CTA until a free place is reported") {
   auto config = small_gpu(2, 1);
   Work work;
-  work.launch(kernel(1, 18));  // 8 CTAs of 256 threads an SM
+  work.launch(kernel(1, 18));  // 8 CTAs of 256 threads per SM
   const Log log = run(config, work, [](const core::KernelSlot&, std::uint64_t cta) {
     return Life{cta == 5 ? 200u : 1000u, 7};
   });
@@ -120,7 +120,7 @@ TEST_CASE("streams run beside each other, their kernels in order") {
   SECTION("with slots for all") {
     const Log log = run(small_gpu(), work, life);
     CHECK(first(log, 0) == kFloor);
-    CHECK(first(log, 2) == kFloor + 1);  // one CTA a cycle
+    CHECK(first(log, 2) == kFloor + 1);  // one CTA per cycle
     CHECK(first(log, 1) == last(log, 0) + kFloor);
   }
   SECTION("with one slot: after the cut of the kernel before, in list order") {

@@ -96,7 +96,7 @@ TEST_CASE("LSU: data reach the registers at 512 bits per cycle") {
 
 TEST_CASE("LSU: a load of lines in one bank takes two cycles per line, as on an H100") {
   // h100_pcie_kernels.csv, gesummv of 512 elements in CTAs of 16 and of 32 threads, both derived rows: 76,928
-  // and 95,670 ns at 1.755 GHz, of which each of 512 turns has two loads of one line a thread.
+  // and 95,670 ns at 1.755 GHz, of which each of 512 turns has two loads of one line per thread.
   const double measured = (95670 - 76928) * 1.755 / 512 / 2 / (32 - 16);
   CHECK(measured == Approx(LsuLatencies::kPassTransfer).epsilon(0.03));
   const auto c = warm_config();
@@ -308,7 +308,7 @@ TEST_CASE("LSU: hits go on under a miss") {
 
 TEST_CASE("LSU: strides over the L1 take the cycles measured on an H200") {
   // gpu-strides: stride 1 = 1.01 cycles per warp, 2 = 2.01, 3 = 1.63, 4 = 4.01, 8 = 8.0. Stride 3 has no bank
-  // conflict but three lines: half as many cycles as lines with two tags a cycle.
+  // conflict but three lines: half as many cycles as lines with two tags per cycle.
   for (const auto& [tags, third] : {std::pair{2u, 1.5}, {4u, 1.0}}) {
     auto c = warm_config();
     c.l1.tags_per_cycle = tags;
@@ -349,7 +349,7 @@ TEST_CASE("LSU: the sixth of six loads of a sub-core waits") {
   CHECK(r.pushed[5] - r.pushed[4] == 30 - 27);
 }
 
-TEST_CASE("LSU: one load a cycle for four sub-cores, in turn") {
+TEST_CASE("LSU: one load per cycle for four sub-cores, in turn") {
   const auto c = warm_config();
   LsuBench bench(c);
   OpList list;

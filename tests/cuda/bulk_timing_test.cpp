@@ -110,7 +110,7 @@ TEST_CASE("bulk copies move their bytes at the DRAM's pace; threads, windows and
           "[matrix]") {
   const Folder folder;
   std::ofstream(folder / "stream.ptx") << kPtx;
-  // Sums: 32 tiles of 8 x 4 words a lane, all of them 3.
+  // Sums: 32 tiles of 8 x 4 words per lane, all of them 3.
   std::ofstream(folder / "s.launch") << "buffer in " << kRead << " sequence u32 3 0\nbuffer out " << kWritten
                                      << "\nbuffer sums " << kCtas * 128 << "\nlaunch stream grid " << kCtas
                                      << " block 64 args in out sums\nwait\nexpect out u32 sequence 3 0\n"

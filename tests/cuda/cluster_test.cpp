@@ -96,7 +96,7 @@ TEST_CASE("clusters that are resident: CTAs of one share a GPC") {
   const auto h100 = config::resolve("h100_pcie");
   const auto clusters = [&](unsigned size) {
     KernelLaunch l = launch({size, 1, 1}, abi::dim3{size, 1, 1});
-    l.dynamic_shared = 200 * 1024;  // of 227 KiB: one CTA an SM
+    l.dynamic_shared = 200 * 1024;  // of 227 KiB: one CTA per SM
     return active_clusters(program.kernel, l, h100);
   };
   // Seven GPCs of 14 SMs, one of 16.

@@ -62,6 +62,8 @@ class Wording(unittest.TestCase):
         r"asked of": "requested from",
         r"(?<!there )is no (folder|check|axis|multiple|checkpoint|column|node)": "is not a ...",
         r"(CTAs?|SMs?|cores?|slices?|L2|NICs?|GMMU) (answers?|tells?|hears?)": "replies, reports, receives",
+        r"(a|one|\d+) (CTA|flit|instruction|line|pass|register|request|sector|word)s? an? (CTA|SM|cycle|lane|round|warp)(?! \w)": "per",
+        r"(shipped|GPU) products?": "GPU model",
         r"\d+ (us|ns|cycles|bytes) an? (?!time\b)\w+": "per",
         r"(bytes|lines|loads|instructions|cycles) a (cycle|warp|lane|thread|second)(?! \w)": "per",
     }

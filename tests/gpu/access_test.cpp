@@ -36,7 +36,7 @@ gpu::RunResult run(const trace::TraceSet& trace, const config::GpuConfig& config
 TEST_CASE(
     "what the device copies into or fills is there when the kernel begins; what the host writes is not") {
   const LoadChain chain(kLoads, kElsewhere);
-  const auto config = small_product("v100");
+  const auto config = small_gpu("v100");
   const trace::Command begin = command(Kind::kManage);
   struct Case {
     trace::Command first;
@@ -59,7 +59,7 @@ TEST_CASE(
 
 TEST_CASE("a copy back is made by the device: its pages stay; memory that is said to be managed goes back") {
   const LoadChain chain(kLoads, kElsewhere);
-  const auto config = small_product("v100");
+  const auto config = small_gpu("v100");
   const WithCommands real(*chain, {command(Kind::kManage)}, {command(Kind::kStreamCopyToHost)});
   const auto by_device = run(real, config);
   CHECK(counters(by_device).gmmu.bytes_to_host == 0);
@@ -80,7 +80,7 @@ Between between_kernels(const trace::Command& what, std::uint64_t pages) {
   const LoadChain chain({kBase}, kElsewhere);
   const WithCommands trace(*chain, {command(Kind::kManage)}, {what, command(Kind::kKernel)});
   gpu::RunOptions options;
-  options.config = small_product("v100");
+  options.config = small_gpu("v100");
   options.config.uvm.prefetcher = options.config.uvm.prefetcher_oversubscribed = 0;
   options.timeline = true;
   const auto result = gpu::simulate(trace, options);
@@ -132,7 +132,7 @@ TEST_CASE("a prefetch beside a kernel ends in memory that is too small for eithe
   const char* const memory = GENERATE("1p", "0.2x", "0.9x");
   for (const bool smart : {false, true}) {
     gpu::RunOptions options;
-    options.config = smart ? smart_gpu() : small_product("v100");
+    options.config = smart ? smart_gpu() : small_gpu("v100");
     options.managed.memory = gpu::parse_gpu_memory(memory == std::string("1p") ? "4KiB" : memory);
     const auto result = gpu::simulate(trace, options);
     CHECK(result.outcome == gpu::Outcome::kDone);

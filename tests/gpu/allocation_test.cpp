@@ -42,7 +42,7 @@ struct Work {
 Work simulate_counted(const SmallTrace& small) {
   const OpenTrace trace(small);
   gpu::RunOptions options;
-  options.config = small_product("v100");
+  options.config = small_gpu("v100");
   const std::uint64_t before = allocations.load();
   const auto result = gpu::simulate(*trace, options);
   return {allocations.load() - before, result.host.warp_instructions};

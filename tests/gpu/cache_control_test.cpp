@@ -39,9 +39,9 @@ class ThreeTimes {
   std::unique_ptr<trace::TraceSet> trace_;
 };
 
-gpu::RunOptions options_for(config::CacheControl control, const char* product = "v100") {
+gpu::RunOptions options_for(config::CacheControl control, const char* model = "v100") {
   gpu::RunOptions options;
-  options.config = small_product(product);
+  options.config = small_gpu(model);
   options.config.launch.cache_control = control;
   return options;
 }
@@ -80,8 +80,8 @@ TEST_CASE("kernels of different streams do not overlap, nor does a copy warm the
 
 TEST_CASE("empty caches do not depend on threads, windows, skipping or order") {
   const ThreeTimes trace;
-  for (const char* product : {"v100", "a100"}) {
-    auto options = options_for(config::CacheControl::kAll, product);
+  for (const char* model : {"v100", "a100"}) {
+    auto options = options_for(config::CacheControl::kAll, model);
     const std::string expected = stats::to_json(gpu::simulate(*trace, options).report);
     options.threads = 3;
     options.window = 1;

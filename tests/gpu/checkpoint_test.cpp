@@ -44,16 +44,16 @@ class Program {
 TEST_CASE("A run goes on from its state between any two kernels") {
   const Program program(2);
   gpu::RunOptions options;
-  const char* const product = GENERATE("v100", "a100", "h100_pcie", "gtx1080ti");
-  INFO(product);
-  options.config = small_product(product);
+  const char* const model = GENERATE("v100", "a100", "h100_pcie", "gtx1080ti");
+  INFO(model);
+  options.config = small_gpu(model);
   check_resume(*program, options, 10, 5, true);
 }
 
 TEST_CASE("Series and profiles go on, too") {
   const Program program(1);
   gpu::RunOptions options;
-  options.config = small_product("v100");
+  options.config = small_gpu("v100");
   options.interval = 1000;
   options.profile = options.timeline = true;
   check_resume(*program, options, 4);
@@ -90,7 +90,7 @@ TEST_CASE("What is under way beside the kernels goes on, too", "[matrix]") {
   const Program program(1);
   const auto commands = with_work_beside(*program);
   gpu::RunOptions options;
-  options.config = small_product(GENERATE("a100", "v100"));
+  options.config = small_gpu(GENERATE("a100", "v100"));
   options.config.host.copy_mode = config::CopyMode::kOverlapped;
   options.config.launch.latency_ns = 300;  // kernels follow before all is quiet
   options.config.sm.scheduler = config::SchedulerPolicy::kLrr;
@@ -100,7 +100,7 @@ TEST_CASE("What is under way beside the kernels goes on, too", "[matrix]") {
 TEST_CASE("A state of other parts is refused") {
   const Program program(1);
   gpu::RunOptions options;
-  options.config = small_product("v100");
+  options.config = small_gpu("v100");
   std::string state;
   options.checkpoint.decide = [](std::uint64_t kernels) {
     return kernels > 0 ? gpu::CheckpointOptions::Decision::kKeep : gpu::CheckpointOptions::Decision::kNone;

@@ -62,11 +62,11 @@ Builder checked(Findings& findings, bool restless) {
 
 TEST_CASE("every domain keeps the contract, and being called without need changes nothing") {
   for (const test::SmallTrace& small : test::small_traces())
-    for (const char* product : {"v100", "a100"}) {
-      CAPTURE(small.name, product);
+    for (const char* model : {"v100", "a100"}) {
+      CAPTURE(small.name, model);
       const test::OpenTrace trace(small);
       RunOptions options;
-      options.config = test::small_product(product);
+      options.config = test::small_gpu(model);
       const std::string expected = stats::to_json(simulate(*trace, options).report);
       for (const bool restless : {false, true}) {
         Findings findings;

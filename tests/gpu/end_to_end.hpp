@@ -70,8 +70,8 @@ class OpenTrace {
   std::unique_ptr<trace::TraceSet> trace_;
 };
 
-/// A product cut down in width, not in kind: same clocks, latencies, pipes and caches, fewer of everything.
-inline config::GpuConfig small_product(const std::string& name) {
+/// A GPU cut down in width, not in kind: same clocks, latencies, pipes and caches, fewer of everything.
+inline config::GpuConfig small_gpu(const std::string& name) {
   config::GpuConfig config = config::resolve(name);
   config.gpu.sms = 10;
   config.gpu.gpcs = 4;

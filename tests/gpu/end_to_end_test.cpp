@@ -9,9 +9,9 @@
 namespace lockstep::test {
 namespace {
 
-gpu::RunOptions options_for(const char* product) {
+gpu::RunOptions options_for(const char* model) {
   gpu::RunOptions options;
-  options.config = config::resolve(product);
+  options.config = config::resolve(model);
   return options;
 }
 
@@ -40,11 +40,11 @@ void check_kernel(const stats::KernelResult& kernel, const InstructionCount& exp
 }
 
 TEST_CASE("every instruction of the trace is issued once, every cycle accounted for") {
-  const char* product = GENERATE("v100", "a100");
+  const char* model = GENERATE("v100", "a100");
   for (const SmallTrace& small : small_traces()) {
-    INFO(small.name << " on " << product);
+    INFO(small.name << " on " << model);
     const OpenTrace trace(small);
-    const auto result = gpu::simulate(*trace, options_for(product));
+    const auto result = gpu::simulate(*trace, options_for(model));
     REQUIRE(result.outcome == gpu::Outcome::kDone);
     const auto& kernels = result.report.kernels;
     REQUIRE(kernels.size() == trace->kernels().size());
@@ -60,10 +60,10 @@ TEST_CASE("every instruction of the trace is issued once, every cycle accounted 
 /// Each warp of `mixed` stores 4 bytes per lane to local memory and loads them, and ends with a reduction and
 /// an atomic of one lane. Lanes lie beside each other: 4 sectors of one line for a whole warp, 2 for a half.
 TEST_CASE("accesses of local memory and atomics are counted apart, in the L1 and the L2") {
-  const char* product = GENERATE("v100", "a100");
-  INFO(product);
+  const char* model = GENERATE("v100", "a100");
+  INFO(model);
   const OpenTrace trace({"mixed", "mixed", {{"ctas", "4"}}});
-  for (const auto& kernel : gpu::simulate(*trace, options_for(product)).report.kernels) {
+  for (const auto& kernel : gpu::simulate(*trace, options_for(model)).report.kernels) {
     INFO(kernel.name);
     const std::uint64_t sectors = 4 * (kernel.block.x == 128 ? 4 * 4 : 4 + 4 + 2);
     const stats::LocalCounters &l1 = kernel.counters.sm.l1_local, &l2 = kernel.counters.mem.l2_local;
@@ -72,8 +72,7 @@ TEST_CASE("accesses of local memory and atomics are counted apart, in the L1 and
     CHECK(l1.write_line_misses == 4 * kernel.counters.sm.warps / 4);  // the first touch of each warp's line
     CHECK(l2.write_hits + l2.write_misses == sectors);
     CHECK(l2.read_hits + l2.read_merges + l2.read_misses >= l1.read_misses);  // both halves of an A100's L2
-    if (std::string(product) == "v100")
-      CHECK(l2.read_hits + l2.read_merges + l2.read_misses == l1.read_misses);
+    if (std::string(model) == "v100") CHECK(l2.read_hits + l2.read_merges + l2.read_misses == l1.read_misses);
     const auto& mem = kernel.counters.mem;
     CHECK(mem.l2_atomics == kernel.counters.sm.l1_atomic_sectors_sent);
     CHECK(mem.l2_atomics > 0);
@@ -85,11 +84,11 @@ TEST_CASE("accesses of local memory and atomics are counted apart, in the L1 and
 }
 
 TEST_CASE("every request has its reply, and each is counted once") {
-  const char* product = GENERATE("v100", "a100");
+  const char* model = GENERATE("v100", "a100");
   for (const SmallTrace& small : small_traces()) {
-    INFO(small.name << " on " << product);
+    INFO(small.name << " on " << model);
     const OpenTrace trace(small);
-    const auto report = gpu::simulate(*trace, options_for(product)).report;
+    const auto report = gpu::simulate(*trace, options_for(model)).report;
     stats::KernelCounters all = report.unattributed;
     for (const auto& kernel : report.kernels) stats::add(all, kernel.counters);
     CHECK(all.icnt.requests == all.mem.l2.requests);

@@ -22,7 +22,7 @@ std::uint64_t part(const stats::EnergyParts& energy, stats::EnergyPart which) {
 }  // namespace
 
 TEST_CASE("a kernel's energy follows from its counters and cycles alone") {
-  const config::GpuConfig config = small_product("v100");
+  const config::GpuConfig config = small_gpu("v100");
   const energy::Model model(config);
   for (const std::size_t i : {0u, 1u, 4u}) {
     const OpenTrace trace(small_traces().at(i));
@@ -43,14 +43,14 @@ TEST_CASE("a kernel's energy follows from its counters and cycles alone") {
 
 TEST_CASE("lanes by unit are those of the trace, counted apart") {
   const OpenTrace trace(small_traces().at(1));
-  const auto report = gpu::simulate(*trace, options_for(small_product("v100"), 0)).report;
+  const auto report = gpu::simulate(*trace, options_for(small_gpu("v100"), 0)).report;
   REQUIRE(report.kernels.size() == 1);
   CHECK(report.kernels[0].counters.sm.thread_instructions == count_instructions(*trace, 0).thread);
   CHECK(report.kernels[0].counters.sm.lanes[static_cast<unsigned>(stats::UnitClass::kFpMultiply)] > 0);
 }
 
 TEST_CASE("the samples of a run add up to its time and its events") {
-  const config::GpuConfig config = small_product("v100");
+  const config::GpuConfig config = small_gpu("v100");
   const OpenTrace trace(small_traces().at(4));
   const auto report = gpu::simulate(*trace, options_for(config, 500)).report;
   REQUIRE(report.intervals.size() > 3);
@@ -77,7 +77,7 @@ TEST_CASE("the samples of a run add up to its time and its events") {
 
 TEST_CASE("energy is the same for any threads and windows") {
   const OpenTrace trace(small_traces().at(4));
-  gpu::RunOptions options = options_for(small_product("v100"), 700);
+  gpu::RunOptions options = options_for(small_gpu("v100"), 700);
   const auto text = [&] {
     const auto report = gpu::simulate(*trace, options).report;
     return stats::to_json(report) + stats::to_csv(report) + stats::intervals_csv(report);
@@ -94,7 +94,7 @@ TEST_CASE("energy is the same for any threads and windows") {
 
 TEST_CASE("a device without coefficients has no energy") {
   const OpenTrace trace(small_traces().at(0));
-  const auto report = gpu::simulate(*trace, options_for(small_product("a100"), 500)).report;
+  const auto report = gpu::simulate(*trace, options_for(small_gpu("a100"), 500)).report;
   CHECK(report.energy_source == "none");
   CHECK_FALSE(report.kernels.at(0).energy);
   REQUIRE_FALSE(report.intervals.empty());

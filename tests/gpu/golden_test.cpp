@@ -1,4 +1,4 @@
-// Cycles of the small traces on the shipped products, with the configuration's hash. Any change is a change
+// Cycles of the small traces on the shipped GPU models, with the configuration's hash. Any change is a change
 // of the model: find its reason, then renew the file with LOCKSTEP_RENEW_GOLDEN=1 and say so in the commit.
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -14,9 +14,9 @@ using Json = nlohmann::ordered_json;
 
 const std::string kFile = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/gpu/golden.json";
 
-Json measure(const std::string& product) {
+Json measure(const std::string& model) {
   gpu::RunOptions options;
-  options.config = config::resolve(product);
+  options.config = config::resolve(model);
   Json cycles = Json::object();
   for (const SmallTrace& small : small_traces()) {
     const OpenTrace trace(small);
@@ -30,15 +30,15 @@ Json measure(const std::string& product) {
 
 TEST_CASE("golden cycles") {
   Json measured = Json::object();
-  for (const std::string& product : config::product_names()) measured[product] = measure(product);
+  for (const std::string& model : config::gpu_model_names()) measured[model] = measure(model);
   if (std::getenv("LOCKSTEP_RENEW_GOLDEN")) std::ofstream(kFile) << measured.dump(1) << '\n';
   std::ifstream file(kFile);
   REQUIRE(file);
   const Json golden = Json::parse(file);
-  for (const auto& [product, now] : measured.items()) {
-    INFO(product << ": a change of the model or of its configuration; see golden_test.cpp");
-    REQUIRE(golden.contains(product));
-    const Json& then = golden[product];
+  for (const auto& [model, now] : measured.items()) {
+    INFO(model << ": a change of the model or of its configuration; see golden_test.cpp");
+    REQUIRE(golden.contains(model));
+    const Json& then = golden[model];
     CHECK(now["config_hash"] == then["config_hash"]);
     for (const auto& [trace, cycles] : now["cycles"].items()) {
       INFO(trace);

@@ -72,10 +72,10 @@ TEST_CASE("the everyday ways cover every pair") {
 /// A small trace, run in each of the ways.
 void check_ways(std::size_t index, std::span<const Way> ways) {
   const OpenTrace trace(small_traces().at(index));
-  // Another product for each trace, so that all clocks and both L2 layouts occur; small ones, because a run
+  // Another GPU for each trace, so that all clocks and both L2 layouts occur; small ones, because a run
   // that skips nothing takes its time. The slow tier has them whole.
-  const auto products = config::product_names();
-  const auto config = small_product(products[index % products.size()]);
+  const auto models = config::gpu_model_names();
+  const auto config = small_gpu(models[index % models.size()]);
   const std::string expected = statistics(*trace, config, {1, 0, true, false, false}, 1000);
   for (const Way& way : ways) {
     INFO(small_traces()[index].name << " on " << config.gpu.name << ": " << describe(way));
@@ -97,7 +97,7 @@ TEST_CASE("identity: a run cut short is cut at the same place for all") {
   const OpenTrace trace(small_traces().at(1));
   const auto json = [&](const Way& way, Cycle limit) {
     gpu::RunOptions options;
-    options.config = small_product("a100");
+    options.config = small_gpu("a100");
     options.threads = way.threads;
     options.window = way.window;
     options.skip = way.skip;
@@ -116,7 +116,7 @@ TEST_CASE("identity: a run cut short is cut at the same place for all") {
 TEST_CASE("identity fails where a channel has no latency") {
   const OpenTrace trace(small_traces().at(0));
   gpu::RunOptions options;
-  options.config = small_product("v100");
+  options.config = small_gpu("v100");
   options.config.host.data_latency_ps = 0;
   const auto json = [&](Cycle window) {
     options.window = window;
@@ -139,16 +139,16 @@ void check_all_ways(const trace::TraceSet& trace, const config::GpuConfig& confi
 
 TEST_CASE("identity: the whole matrix", "[.][slow]") {
   for (const SmallTrace& small : small_traces())
-    for (const char* product : {"v100", "a100"}) check_all_ways(*OpenTrace(small), config::resolve(product));
+    for (const char* model : {"v100", "a100"}) check_all_ways(*OpenTrace(small), config::resolve(model));
 }
 
 TEST_CASE("identity: the whole matrix on real traces", "[.][slow]") {
   const std::filesystem::path folder =
       std::filesystem::path(LOCKSTEP_SOURCE_DIR) / ".." / "shared" / "traces";
-  for (const auto& [name, product] :
+  for (const auto& [name, model] :
        {std::pair{"bfs-a100", "a100"}, {"vectoradd-a100", "a100"}, {"ffma-h100-10", "h100_pcie"}})
     if (std::filesystem::exists(folder / name))
-      check_all_ways(*trace::open_trace((folder / name).string()), config::resolve(product));
+      check_all_ways(*trace::open_trace((folder / name).string()), config::resolve(model));
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST_CASE("a vector addition faults once a page without a prefetcher, once a blo
   const char* const ranges = "0x7f8000000000+512KiB,0x7f8010000000+512KiB,0x7f8020000000+512KiB";
   for (const bool smart : {true, false}) {
     const auto run = [&](const char* prefetcher) {
-      auto config = smart ? smart_gpu() : small_product("v100");
+      auto config = smart ? smart_gpu() : small_gpu("v100");
       const auto names = uvm::prefetcher_names();
       const auto index = std::find(names.begin(), names.end(), prefetcher) - names.begin();
       config.uvm.prefetcher = config.uvm.prefetcher_oversubscribed = static_cast<std::uint8_t>(index);
@@ -110,7 +110,7 @@ TEST_CASE("less memory than data: pages leave, and the run ends") {
     CHECK(result.outcome == gpu::Outcome::kDone);
     return counters(result).gmmu;
   };
-  auto config = small_product("v100");
+  auto config = small_gpu("v100");
   CHECK(one(config, "1.0x").evictions == 0);
   CHECK(one(config, "0.5x").evictions > 0);
   CHECK(one(config, "4096B").evictions > 0);  // one page
@@ -203,7 +203,7 @@ std::pair<std::uint64_t, std::uint64_t> span_of(const nlohmann::json& event) {
 TEST_CASE("the timeline holds every kernel and transfer, in the trace event format") {
   for (const bool smart : {false, true}) {
     const OpenTrace trace(kSmallRandom);
-    auto options = managed_options(smart ? smart_gpu() : small_product("v100"), kTable, "0.3x");
+    auto options = managed_options(smart ? smart_gpu() : small_gpu("v100"), kTable, "0.3x");
     options.timeline = true;
     const auto result = gpu::simulate(*trace, options);
     const auto file = nlohmann::json::parse(result.timeline);

@@ -9,9 +9,9 @@ namespace {
 
 using stats::Stall;
 
-gpu::RunOptions profiled(const char* product = "v100") {
+gpu::RunOptions profiled(const char* model = "v100") {
   gpu::RunOptions options;
-  options.config = small_product(product);
+  options.config = small_gpu(model);
   options.profile = true;
   return options;
 }
@@ -66,11 +66,11 @@ std::map<std::string, std::uint64_t> issues_in_trace(const trace::TraceSet& set,
 }  // namespace
 
 TEST_CASE("the sums over instructions are the kernel's counters") {
-  for (const char* product : {"v100", "h100_pcie"})
+  for (const char* model : {"v100", "h100_pcie"})
     for (const SmallTrace& small : small_traces()) {
-      INFO(product << " " << small.name);
+      INFO(model << " " << small.name);
       const OpenTrace trace(small);
-      const stats::RunReport report = gpu::simulate(*trace, profiled(product)).report;
+      const stats::RunReport report = gpu::simulate(*trace, profiled(model)).report;
       REQUIRE(report.has_profile());
       for (const stats::KernelResult& kernel : report.kernels) {
         REQUIRE(kernel.profile.instructions.size() == report.codes[kernel.code].instructions.size());

@@ -100,7 +100,7 @@ TEST_CASE("remote: the hardware's access counters migrate 64 KiB at their thresh
   std::vector<Address> loads;
   for (Address i = 0; i < 60; ++i) loads.push_back(kBase + i % 32 * kLine);
   const LoadChain trace(loads);
-  config::GpuConfig config = small_product("v100");
+  config::GpuConfig config = small_gpu("v100");
   config.uvm.remote = 4;
   REQUIRE(uvm::remote_policies()[config.uvm.remote] == &uvm::kRemoteCounters);
   config.uvm.remote_threshold = 20;
@@ -116,7 +116,7 @@ TEST_CASE("remote: the hardware's access counters migrate 64 KiB at their thresh
 TEST_CASE("advice on the whole machine: pages that stay, pages that are copies") {
   using uvm::Advice;
   const OpenTrace trace({"streaming", "streaming", {{"ctas", "64"}}});
-  const auto config = small_product("v100");
+  const auto config = small_gpu("v100");
   constexpr std::uint64_t kEverything = std::uint64_t{1} << 31;
   const auto with = [&](std::vector<trace::Command> before, const char* memory) {
     const WithCommands both(*trace, std::move(before));
@@ -137,7 +137,7 @@ TEST_CASE("advice on the whole machine: pages that stay, pages that are copies")
 
 TEST_CASE("a blocking TLB lets nothing pass a miss") {
   const OpenTrace trace({"streaming", "streaming", {{"ctas", "64"}}});
-  config::GpuConfig config = small_product("v100");
+  config::GpuConfig config = small_gpu("v100");
   const auto passing = run(*trace, config, "all");
   config.uvm.blocking_misses = true;
   const auto blocking = run(*trace, config, "all");

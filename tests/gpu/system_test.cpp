@@ -212,7 +212,7 @@ TEST_CASE(
                     Contains("device 0 accesses the memory of device 1, and no link leads there"));
 }
 
-TEST_CASE("Devices of different products keep their own clocks, and run side by side") {
+TEST_CASE("Devices of different GPU models keep their own clocks, and run side by side") {
   config::SystemConfig system = config::resolve_system("dgx_a100", 2);
   system.devices[1] = config::resolve("v100");
   const stats::RunReport report = simulate("Device,1\nkernel-1.traceg\nDevice,0\nkernel-1.traceg\n", system);

@@ -64,7 +64,7 @@ TEST_CASE("timelines match the schema of the trace event format: driver, UVMSmar
   };
   for (const Case& c : {Case{false, kTable, "0.3x", 0}, Case{true, kTable, "0.3x", 0},
                         Case{false, "none", "", 0}, Case{false, kTable, "0.3x", 50000}}) {
-    auto options = managed_options(c.smart ? smart_gpu({"uvm.fault_cost=inline"}) : small_product("v100"),
+    auto options = managed_options(c.smart ? smart_gpu({"uvm.fault_cost=inline"}) : small_gpu("v100"),
                                    c.managed, c.memory);
     options.timeline = true;
     options.max_cycles = c.limit;

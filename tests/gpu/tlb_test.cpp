@@ -20,7 +20,7 @@ struct Seen {
 Seen chase(const std::vector<Address>& loads, std::uint32_t latency, std::uint32_t pages = 4096) {
   const LoadChain chain(loads, kCopied);
   gpu::RunOptions options;
-  options.config = small_product("v100");
+  options.config = small_gpu("v100");
   options.config.tlb = {latency, pages};
   const auto result = gpu::simulate(*chain, options);
   REQUIRE(result.outcome == gpu::Outcome::kDone);
@@ -51,7 +51,7 @@ TEST_CASE("kernels find the translations of those before them, unless each begin
   const OpenTrace trace(sgemm);
   for (const auto control : {config::CacheControl::kNone, config::CacheControl::kAll}) {
     gpu::RunOptions options;
-    options.config = small_product("v100");
+    options.config = small_gpu("v100");
     options.config.launch.cache_control = control;
     const auto kernels = gpu::simulate(*trace, options).report.kernels;
     REQUIRE(kernels.size() == 3);

@@ -22,9 +22,9 @@ Cycle cycles_of_ps(const config::GpuConfig& c, std::uint64_t ps) {
 }  // namespace
 
 TEST_CASE("each channel of each GPU model has the latency of its configuration, and its ends") {
-  for (const std::string& product : config::product_names()) {
-    INFO(product);
-    const config::GpuConfig c = config::resolve(product);
+  for (const std::string& model : config::gpu_model_names()) {
+    INFO(model);
+    const config::GpuConfig c = config::resolve(model);
     const Fabric f(c, true);
     const std::uint32_t slices = c.l2.partitions * c.l2.slices_per_partition;
     CHECK(f.request->latency() == core_cycles(c, c.icnt.request_latency));
@@ -152,9 +152,9 @@ void check_span(const typename InjectionPort<T>::Spec& from, const typename Ejec
 }  // namespace
 
 TEST_CASE("in the longest window every message and credit of every GPU model finds room in its inbox") {
-  for (const std::string& product : config::product_names()) {
-    INFO(product);
-    const config::GpuConfig c = config::resolve(product);
+  for (const std::string& model : config::gpu_model_names()) {
+    INFO(model);
+    const config::GpuConfig c = config::resolve(model);
     const Fabric f(c);
     const auto [core, l2] = std::pair(c.clock.core_khz, c.clock.l2_khz);
     // No window is longer than a channel; between these two the longest is the shorter one.

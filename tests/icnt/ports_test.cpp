@@ -82,7 +82,7 @@ TEST_CASE("an unloaded message arrives after its latency, its last flit counting
   }
 }
 
-TEST_CASE("throughput is one flit a cycle, or credits a round trip") {
+TEST_CASE("throughput is one flit per cycle, or credits per round trip") {
   for (const std::uint32_t credit_count : {1u, 4u, 10u, 100u}) {
     Bench b(1, credit_count);
     std::uint32_t id = 0;

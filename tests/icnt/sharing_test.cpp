@@ -18,7 +18,7 @@ double rate(const Outcome& o, std::uint32_t source, std::uint32_t sink) {
 }  // namespace
 
 TEST_CASE("an arbiter that takes turns gives each source as many messages, whatever their length") {
-  // Turns are messages: of 1 + 2 + 5 flits a round each source has one.
+  // Turns are messages: of 1 + 2 + 5 flits per round each source has one.
   const std::uint32_t flits[] = {1, 2, 5};
   const Outcome o = run({.sources = 3, .credits = 64}, [&](std::uint32_t s, Cycle) {
     return Offer{0, flits[s]};
@@ -46,7 +46,7 @@ TEST_CASE("a permutation runs at full rate: the crossbar itself never blocks") {
 
 TEST_CASE("behind a message without a credit all others wait: a hot destination slows its neighbours") {
   // Each of N sources asks for the hot destination and one of its own, as often for either. The hot one takes
-  // 1/N of a message a cycle from each; first in, first out, the own one gets as many, though it could take
+  // 1/N of a message per cycle from each; first in, first out, the own one gets as many, though it could take
   // all.
   constexpr std::uint32_t kSize = 8;
   const Crossbar x{.sources = kSize, .sinks = kSize + 1, .credits = 16};
@@ -65,7 +65,7 @@ TEST_CASE("behind a message without a credit all others wait: a hot destination 
 }
 
 TEST_CASE("with few credits a hot destination is idle though everyone waits for it") {
-  // Eight sources with four credits each: 32 messages a round trip of 40 cycles.
+  // Eight sources with four credits each: 32 messages per round trip of 40 cycles.
   const Outcome o = run({.sources = 8, .credits = 4}, [](std::uint32_t, Cycle) { return Offer{0, 1}; });
   for (std::uint32_t s = 0; s < 8; ++s) CHECK(rate(o, s, 0) == Approx(0.1).epsilon(0.01));
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Cycle kLatency = 100;
 
-/// Wires of one byte a cycle.
+/// Wires of one byte per cycle.
 WireSpec spec(std::uint64_t requests, std::uint64_t answers = 0) {
   return {1'000'000'000, kLatency, 1'000'000, 1'000'000, {requests, answers}};
 }

@@ -68,7 +68,7 @@ Message access(icnt::AccessKind kind, std::uint32_t tag, SectorMask sectors, boo
   return m;
 }
 
-/// When messages come that are pushed at once on a wire of one byte a cycle: requests, then replies.
+/// When messages come that are pushed at once on a wire of one byte per cycle: requests, then replies.
 std::vector<std::pair<Cycle, Message>> arrivals(const std::vector<Message>& messages, bool ordered,
                                                 std::uint64_t credit = 0) {
   Network network("link", {0}, {1}, kLatency);

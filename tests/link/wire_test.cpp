@@ -81,7 +81,7 @@ TEST_CASE(
 }
 
 TEST_CASE("An arrival is an edge of the receiver's clock") {
-  Bench bench({1'000'000'000, 100, 1'000'000, 1'500'000});  // one byte a cycle
+  Bench bench({1'000'000'000, 100, 1'000'000, 1'500'000});  // one byte per cycle
   bench.wire().push(0, message(7));
   bench.run(1000, true);
   REQUIRE(bench.arrived.size() == 1);
@@ -247,7 +247,7 @@ TEST_CASE("A switch shares a full wire equally between those who send over it") 
   }
   REQUIRE(arrived.size() == kSources * kMessages);
   CHECK(hub.quiescent());
-  // Each 20 bytes, one byte a cycle: the first crosses the first wire, waits for nothing, and crosses the
+  // Each 20 bytes, one byte per cycle: the first crosses the first wire, waits for nothing, and crosses the
   // second.
   CHECK(arrived.front().at == 20 + kLatency + 20 + kLatency);
   CHECK(arrived.back().at == 20 + kLatency + kSources * kMessages * 20 + kLatency);

@@ -32,7 +32,7 @@ TEST_CASE("lines that all SMs read at once take what the slices' data arrays nee
   c.l2.mshr_merges = config::GpuConfig{}.l2.mshr_merges;
   stats::KernelCounters counted;
   const Cycle end = read_by_all(c, counted);
-  // Four slices give a sector a cycle each; 16 SMs read 512 lines of four sectors.
+  // Four slices give one sector per cycle each; 16 SMs read 512 lines of four sectors.
   const double data = kSms * kLines * 4 / 4.0;
   CHECK(counted.mem.dram_reads == kLines * 4);  // each sector comes once
   CHECK(static_cast<double>(end) >= data);

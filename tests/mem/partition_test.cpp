@@ -173,7 +173,7 @@ TEST_CASE("peak bandwidth of a slice and of DRAM") {
     const Cycle end = b.run();
     REQUIRE(b.quiescent());
     const double sectors = 4.0 * kLines / static_cast<double>(end);
-    // One sector a cycle from the slice. DRAM: two channels of half a sector, less refresh, rows and start.
+    // One sector per cycle from the slice. DRAM: two channels of half a sector, less refresh, rows and start.
     CHECK(sectors > (hits ? 0.9 : 0.88));
     CHECK(sectors <= 1.0);
   }

@@ -1,4 +1,4 @@
-// Atomics and reductions in the L2 on 1 to 32 addresses a warp.
+// Atomics and reductions in the L2 on 1 to 32 addresses per warp.
 #include <catch2/catch.hpp>
 
 #include "micro.hpp"
@@ -58,8 +58,8 @@ TEST_CASE("a million float additions to one address take the measured time") {
 }
 
 TEST_CASE("a dependent atomic takes the way to the L2 and its passes") {
-  for (const char* product : {"v100", "rtx3080ti"}) {
-    const Micro micro(product);
+  for (const char* model : {"v100", "rtx3080ti"}) {
+    const Micro micro(model);
     const config::GpuConfig& c = micro.config();
     const auto core_per = [&c](std::uint64_t khz) {
       return static_cast<double>(c.clock.core_khz) / static_cast<double>(khz);
@@ -67,7 +67,7 @@ TEST_CASE("a dependent atomic takes the way to the L2 and its passes") {
     const double hit = c.l1.hit_latency + 6 +
                        (c.icnt.request_latency + c.icnt.reply_latency) * core_per(c.clock.icnt_khz) +
                        (c.l2.latency + 1) * core_per(c.clock.l2_khz);
-    INFO(product);
+    INFO(model);
     const double each =
         micro.each("atomics", "instructions", 8, 16, {{"op", "ATOMG.E.ADD.STRONG.GPU"}, {"dependent", "1"}});
     CHECK(each == Approx(hit + 4 * core_per(c.clock.l2_khz)).margin(4));

@@ -24,15 +24,15 @@ TEST_CASE("a barrier costs its latency and the arrivals of the warps") {
 }
 
 TEST_CASE("barriers accept arrivals at the published rate") {
-  // CUDA C++ Programming Guide, synchronization instructions: __syncthreads() of 16 threads a cycle and SM
+  // CUDA C++ Programming Guide, synchronization instructions: __syncthreads() of 16 threads per cycle and SM
   // with compute capability 7.x and 8.x, 32 with 6.0.
-  const auto threads_a_cycle = [](const char* product) {
-    const Micro micro(product);
+  const auto threads_a_cycle = [](const char* model) {
+    const Micro micro(model);
     return 16 * kWarpSize / (cost(micro, "cta", 32) - cost(micro, "cta", 16));
   };
-  for (const char* product : {"v100", "rtx2080ti", "a100", "rtx3080ti"}) {
-    INFO(product);
-    CHECK(threads_a_cycle(product) == 16);
+  for (const char* model : {"v100", "rtx2080ti", "a100", "rtx3080ti"}) {
+    INFO(model);
+    CHECK(threads_a_cycle(model) == 16);
   }
   CHECK(threads_a_cycle("sst_p100") == 32);
 }

@@ -17,11 +17,11 @@ double cycles_an_instruction(const Micro& micro, unsigned low_kib, unsigned high
 
 std::vector<std::string> entries(unsigned n) { return {"frontend.prefetch_entries=" + std::to_string(n)}; }
 
-TEST_CASE("code that fits the L0 issues an instruction a cycle on every product") {
-  for (const std::string& product : config::product_names()) {
-    const Micro micro(product);
+TEST_CASE("code that fits the L0 issues one instruction per cycle on every GPU") {
+  for (const std::string& model : config::gpu_model_names()) {
+    const Micro micro(model);
     if (micro.config().gpu.arch < 70) continue;  // FADD and IADD3 share a pipe before Volta
-    INFO(product);
+    INFO(model);
     CHECK(cycles_an_instruction(micro, 4, 8) == Approx(1).margin(0.01));
   }
 }

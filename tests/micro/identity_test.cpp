@@ -19,14 +19,14 @@ const std::vector<SmallTrace>& traces() {
 }
 
 TEST_CASE("microbenchmarks do not depend on how they are run") {
-  for (const char* product : {"v100", "h100_pcie"})
+  for (const char* model : {"v100", "h100_pcie"})
     for (const SmallTrace& small : traces()) {
-      INFO(small.name << " on " << product);
+      INFO(small.name << " on " << model);
       const OpenTrace trace(small);
       const auto bytes = [&](unsigned threads, Cycle window, bool skip,
                              std::optional<std::uint64_t> shuffle) {
         gpu::RunOptions options;
-        options.config = small_product(product);
+        options.config = small_gpu(model);
         options.threads = threads;
         options.window = window;
         options.skip = skip;

@@ -128,7 +128,7 @@ void check_rows(const std::vector<unsigned>& threads, std::size_t large) {
   }
 }
 
-TEST_CASE("empty kernels take as long as on the H100: bound by the dispatcher, or by two CTAs an SM") {
+TEST_CASE("empty kernels take as long as on the H100: bound by the dispatcher, or by two CTAs per SM") {
   check_rows({256, 672, 704, 1024}, 1);
 }
 

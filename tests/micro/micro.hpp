@@ -1,4 +1,4 @@
-// Microbenchmarks: a generated kernel on one TPC of a product, and the slope between two sizes of it, so that
+// Microbenchmarks: a generated kernel on one TPC of a GPU, and the slope between two sizes of it, so that
 // start-up and tail cancel out.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace lockstep::test {
 
-/// One TPC of a product: the product's clocks, pipes, caches, latencies and L2.
-inline config::GpuConfig one_tpc(const std::string& product, const std::vector<std::string>& overrides = {}) {
-  config::GpuConfig config = config::resolve(product, overrides);
+/// One TPC of a GPU: the GPU's clocks, pipes, caches, latencies and L2.
+inline config::GpuConfig one_tpc(const std::string& model, const std::vector<std::string>& overrides = {}) {
+  config::GpuConfig config = config::resolve(model, overrides);
   config.gpu.sms = std::max(config.gpu.sms_per_tpc, config.l2.halves);
   config.gpu.gpcs = 1;
   config.tlb.miss_latency = 0;  // differences of two kernels of which only one would find its TLB cold
@@ -22,12 +22,12 @@ inline config::GpuConfig one_tpc(const std::string& product, const std::vector<s
 class Micro {
  public:
   explicit Micro(config::GpuConfig config) : config_(std::move(config)) {}
-  explicit Micro(const std::string& product, const std::vector<std::string>& overrides = {})
-      : Micro(one_tpc(product, overrides)) {}
+  explicit Micro(const std::string& model, const std::vector<std::string>& overrides = {})
+      : Micro(one_tpc(model, overrides)) {}
 
   [[nodiscard]] const config::GpuConfig& config() const { return config_; }
 
-  /// The only kernel of a generated trace, traced for the product's architecture.
+  /// The only kernel of a generated trace, traced for the GPU's architecture.
   [[nodiscard]] stats::KernelResult run(const char* kind, SynthValues values) const {
     values.emplace("arch", std::to_string(config_.gpu.arch));
     const OpenTrace trace({"micro", kind, values});

@@ -28,10 +28,10 @@ double expected(unsigned evens_of_ffma, unsigned ports, unsigned window) {
 }
 
 TEST_CASE("operands of one bank hold up the next instruction as on an A100") {
-  for (const char* product : {"v100", "rtx3080ti", "a100", "h100_pcie"}) {
-    const Micro micro(product);
+  for (const char* model : {"v100", "rtx3080ti", "a100", "h100_pcie"}) {
+    const Micro micro(model);
     for (unsigned evens = 0; evens < 3; ++evens) {
-      INFO(product << " " << kSecond[evens]);
+      INFO(model << " " << kSecond[evens]);
       CHECK(clocks_apart(micro, kSecond[evens], 0) == 5 + evens);
       CHECK(expected(1 + evens, 1, 3) == 5 + evens);
     }

@@ -1,4 +1,4 @@
-// Every pipe of every product: a chain of dependent instructions takes the published latency, independent
+// Every pipe of every GPU: a chain of dependent instructions takes the published latency, independent
 // ones the published rate.
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -67,11 +67,11 @@ TEST_CASE("a chain of dependent instructions takes the published latency") {
 TEST_CASE("independent instructions issue at the published rate") {
   const auto rows = published("rate");
   REQUIRE(rows.size() > 50);
-  for (const std::string& product : config::product_names()) {
-    const Micro micro(product);
+  for (const std::string& model : config::gpu_model_names()) {
+    const Micro micro(model);
     for (const Published& row : rows) {
       if (row.where != std::to_string(micro.config().gpu.arch)) continue;
-      INFO(product << " " << row.op);
+      INFO(model << " " << row.op);
       CHECK(rate(micro, row.op) * row.operations == Approx(row.number()).epsilon(1e-9));
     }
   }
@@ -97,10 +97,10 @@ TEST_CASE("peak FP32, FP64 and tensor rates are the published ones to their last
 }
 
 TEST_CASE("sixteen warps a sub-core reach the rate of one with independent chains") {
-  for (const char* product : {"v100", "a100"}) {
-    const Micro micro(product);
+  for (const char* model : {"v100", "a100"}) {
+    const Micro micro(model);
     for (const char* op : {"FFMA", "DFMA", "MUFU.EX2"}) {
-      INFO(product << " " << op);
+      INFO(model << " " << op);
       const double warps = 64;
       const double pass =
           micro.pass("pipe", {{"op", op}, {"threads", "1024"}, {"ctas", "2"}, {"instructions", "256"}});

@@ -40,11 +40,11 @@ TEST_CASE("a load or store takes a cycle for each conflicting row, for every str
 }
 
 TEST_CASE("a dependent load takes the latency and one cycle for each further row") {
-  for (const std::string& product : config::product_names()) {
-    const Micro micro(product);
+  for (const std::string& model : config::gpu_model_names()) {
+    const Micro micro(model);
     for (const unsigned bits : {32u, 128u})
       for (const unsigned stride : {1u, 6u}) {
-        INFO(product << " LDS." << bits << " stride " << stride);
+        INFO(model << " LDS." << bits << " stride " << stride);
         SynthValues values = access("LDS", bits, stride);
         values["dependent"] = "1";
         CHECK(micro.each("shared", "instructions", 8, 16, values) ==
@@ -55,8 +55,8 @@ TEST_CASE("a dependent load takes the latency and one cycle for each further row
 
 TEST_CASE("published latency of a shared-memory load") {
   // Jia et al. 2018: V100 19; RTX 2070 and RTX 3060: 23 (sjfeng1999, YKTian); FlashGPU-Sim sm_90: 29 to 33.
-  const auto latency = [](const char* product) {
-    return Micro(product).each("shared", "instructions", 24, 48, {{"dependent", "1"}});
+  const auto latency = [](const char* model) {
+    return Micro(model).each("shared", "instructions", 24, 48, {{"dependent", "1"}});
   };
   CHECK(latency("v100") == 19);
   CHECK(latency("rtx2080ti") == 23);

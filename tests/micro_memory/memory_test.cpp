@@ -1,4 +1,4 @@
-// Memory microbenchmarks of the shipped products: closed forms, and points measured on hardware by the public
+// Memory microbenchmarks of the shipped GPU models: closed forms, and points measured on hardware by the public
 // gpu-benches (te42kyfo; RRZE-HPC). The whole tables: tools/microbench.py.
 #include <catch2/catch.hpp>
 #include <optional>
@@ -58,9 +58,9 @@ double in_core_cycles(const config::GpuConfig& c, double cycles, std::uint64_t k
 }
 
 TEST_CASE("pointer chase: plateaus by the configuration's own sums") {
-  for (const char* product : {"v100", "sst_p100", "gtx1080ti", "rtxa6000", "rtx3070", "t4"}) {  // one L2 half
-    const config::GpuConfig c = config::resolve(product);
-    CAPTURE(product);
+  for (const char* model : {"v100", "sst_p100", "gtx1080ti", "rtxa6000", "rtx3070", "t4"}) {  // one L2 half
+    const config::GpuConfig c = config::resolve(model);
+    CAPTURE(model);
     const double l1 = c.l1.hit_latency + 128.0 / c.l1.data_bytes_per_cycle - 1;  // further cycles of the data
     CHECK(chase(c, 8, kSince) == Approx(l1).margin(0.1));
     // The other half of a warp's 64-bit addresses: 128 bytes at 512 bits per cycle (Huerta et al., MICRO
@@ -81,15 +81,15 @@ TEST_CASE("pointer chase: plateaus by the configuration's own sums") {
 }
 
 struct Point {
-  const char* product;
+  const char* model;
   std::uint64_t kib;
   Shape shape;
   double cycles;
 };
 
 void check(const Point& p) {
-  CAPTURE(p.product, p.kib, p.shape.threads);
-  CHECK(chase(config::resolve(p.product), p.kib, p.shape) == Approx(p.cycles).epsilon(0.05));
+  CAPTURE(p.model, p.kib, p.shape.threads);
+  CHECK(chase(config::resolve(p.model), p.kib, p.shape) == Approx(p.cycles).epsilon(0.05));
 }
 
 TEST_CASE("pointer chase: measured plateaus within 5 %") {
@@ -115,7 +115,7 @@ TEST_CASE("pointer chase: far L2 and transitions, measured", "[slow]") {
     check(p);
   // Half of the way between two plateaus lies within one footprint of the table of the measured place.
   struct Step {
-    const char* product;
+    const char* model;
     std::uint64_t below, above;  // KiB
     double middle;               // cycles
   };
@@ -125,20 +125,20 @@ TEST_CASE("pointer chase: far L2 and transitions, measured", "[slow]") {
                         {"a100", 21000, 23200, 310},
                         {"h100_pcie", 216, 264, 150},
                         {"h100_pcie", 24136, 32129, 371}}) {
-    CAPTURE(s.product, s.below, s.above);
-    const config::GpuConfig c = config::resolve(s.product);
+    CAPTURE(s.model, s.below, s.above);
+    const config::GpuConfig c = config::resolve(s.model);
     CHECK(chase(c, s.below) < s.middle);
     CHECK(chase(c, s.above) > s.middle);
   }
 }
 
 TEST_CASE("the L1 gives its data bandwidth less loop overhead, on every SM alike") {
-  for (const char* product : {"v100", "a100", "h100_pcie"}) {
-    const config::GpuConfig c = config::resolve(product);
+  for (const char* model : {"v100", "a100", "h100_pcie"}) {
+    const config::GpuConfig c = config::resolve(model);
     const SynthValues values = {
         {"ctas", "4"}, {"footprint", "65536"}, {"warm", "65536"}, {"first", "320"}, {"second", "1344"}};
     const double bytes = 1024.0 * 256 * 4 / last_difference(run("cache_read", values, c));
-    CAPTURE(product);
+    CAPTURE(model);
     CHECK(bytes <= 1.002 * c.l1.data_bytes_per_cycle);  // the last CTA of a kernel ends by chance
     CHECK(bytes >=
           0.98 * 125.9);  // gpu-cache: V100 125.9, A100 126.7, H100 PCIe 126.5 bytes per cycle and SM
@@ -146,7 +146,7 @@ TEST_CASE("the L1 gives its data bandwidth less loop overhead, on every SM alike
 }
 
 TEST_CASE("a small machine reads and writes DRAM near its peak at full occupancy") {
-  config::GpuConfig c = small_product("v100");
+  config::GpuConfig c = small_gpu("v100");
   const double peak = double(c.l2.partitions) * c.dram.channels_per_partition * c.dram.burst_bytes *
                       static_cast<double>(c.clock.dram_khz) / c.dram.burst_cycles /
                       static_cast<double>(c.clock.core_khz);
@@ -177,7 +177,7 @@ TEST_CASE("the kinds give the same for every number of threads, window and order
   for (const SmallTrace& small : traces) {
     const OpenTrace trace(small);
     gpu::RunOptions options;
-    options.config = small_product("a100");
+    options.config = small_gpu("a100");
     std::vector<Cycle> first;
     for (const int variant : {0, 1, 2}) {
       options.threads = variant == 1 ? 3 : 1;

@@ -40,7 +40,7 @@ class ResultFolder {
 /// of kernels.
 inline gpu::RunOptions small_options(std::uint32_t sms = 10, bool profile = true) {
   gpu::RunOptions options;
-  options.config = test::small_product("v100");
+  options.config = test::small_gpu("v100");
   options.config.gpu.sms = sms;
   if (sms < 10) options.config.gpu.gpcs = options.config.gpu.sms_per_tpc = 1;
   options.profile = profile;

@@ -50,7 +50,7 @@ std::string text(const stats::RunReport& report) { return stats::to_json(report)
 TEST_CASE("A run by samples is the same for threads, windows, schedule, skipping and order") {
   const bool a100 = GENERATE(false, true);
   const Repeated trace(two_kernels(), 30);
-  const config::GpuConfig config = small_product(a100 ? "a100" : "v100");
+  const config::GpuConfig config = small_gpu(a100 ? "a100" : "v100");
   const std::string expected = text(gpu::simulate(*trace, options_of(config, true)).report);
   for (const unsigned way : {1u, 2u, 3u, 4u, 5u}) {
     gpu::RunOptions options = options_of(config, true);
@@ -66,7 +66,7 @@ TEST_CASE("A run by samples is the same for threads, windows, schedule, skipping
 
 TEST_CASE("Launches: the sample's interval holds the full run's total") {
   const Repeated trace(two_kernels(), 60);
-  const config::GpuConfig config = small_product("v100");
+  const config::GpuConfig config = small_gpu("v100");
   const stats::RunReport full = gpu::simulate(*trace, options_of(config, false)).report;
   const stats::RunReport report = gpu::simulate(*trace, options_of(config, true)).report;
   Cycle cycles = 0;
@@ -97,7 +97,7 @@ TEST_CASE("Launches: the sample's interval holds the full run's total") {
 TEST_CASE("CTAs of a long kernel: the interval holds the full run's time, in every way of running") {
   const SmallTrace kind = {"long", "streaming", {{"ctas", "4000"}}};
   const Repeated trace({kind}, 1);
-  config::GpuConfig config = small_product("v100");
+  config::GpuConfig config = small_gpu("v100");
   config.gpu.sms = 5;
   config.gpu.gpcs = 1;
   const stats::KernelResult full = gpu::simulate(*trace, options_of(config, false)).report.kernels.at(0);
@@ -131,7 +131,7 @@ TEST_CASE("CTAs of a long kernel: the interval holds the full run's time, in eve
 TEST_CASE("The report of a run by samples says what was timed and how sure it is") {
   const Repeated trace(two_kernels(), 20);
   const auto json = nlohmann::json::parse(
-      stats::to_json(gpu::simulate(*trace, options_of(small_product("v100"), true)).report));
+      stats::to_json(gpu::simulate(*trace, options_of(small_gpu("v100"), true)).report));
   const auto& sampling = json.at("sampling");
   CHECK(sampling.at("error") == 0.02);
   CHECK(sampling.at("groups").size() == 2);
@@ -144,14 +144,14 @@ TEST_CASE("The report of a run by samples says what was timed and how sure it is
 
 TEST_CASE("Samples of managed memory are refused") {
   const Repeated trace(two_kernels(), 1);
-  gpu::RunOptions options = options_of(small_product("v100"), true);
+  gpu::RunOptions options = options_of(small_gpu("v100"), true);
   options.managed = gpu::parse_managed("all");
   CHECK_THROWS_AS(gpu::simulate(*trace, options), UserError);
 }
 
 TEST_CASE("Samples of several devices are refused") {
   const Repeated trace(two_kernels(), 1);
-  gpu::RunOptions options = options_of(small_product("v100"), true);
+  gpu::RunOptions options = options_of(small_gpu("v100"), true);
   options.system = config::unlinked_system(options.config, 2);
   CHECK_THROWS_AS(gpu::simulate(*trace, options), UserError);
 }

@@ -21,16 +21,16 @@ NetworkReport::Depth depth(Counter& c) {
 
 NetworkReport::Operations operations(Counter& c) {
   NetworkReport::Operations o;
-  for (std::uint64_t* field : {&o.count, &o.blocking, &o.total_ps, &o.most_total_ps}) *field = c();
+  for (std::uint64_t* field : {&o.count, &o.blocking, &o.total_ps, &o.max_total_ps}) *field = c();
   for (std::uint64_t& sum : o.sum_ps) sum = c();
-  for (std::uint64_t& most : o.most_ps) most = c();
+  for (std::uint64_t& most : o.max_ps) most = c();
   return o;
 }
 
 void check_depth(const Json& json, const NetworkReport::Depth& d, std::uint64_t run_ps) {
   CHECK(json["queues"] == d.queues);
   CHECK(json["entered"] == d.entered);
-  CHECK(json["most"] == d.most);
+  CHECK(json["max"] == d.most);
   CHECK(json["total_ps"] == d.total_ps);
   CHECK(json["times_ps"] == d.times_ps);
   const double mean = static_cast<double>(d.total_ps) / static_cast<double>(run_ps * d.queues);
@@ -41,10 +41,10 @@ void check_operations(const Json& json, const NetworkReport::Operations& o) {
   CHECK(json["count"] == o.count);
   CHECK(json["blocking"] == o.blocking);
   CHECK(json["total_ps"] == o.total_ps);
-  CHECK(json["most_total_ps"] == o.most_total_ps);
+  CHECK(json["max_total_ps"] == o.max_total_ps);
   for (std::size_t s = 0; s < kNetworkStages.size(); ++s) {
     CHECK(json[std::string(kNetworkStages[s]) + "_ps"] == o.sum_ps[s]);
-    CHECK(json["most_" + std::string(kNetworkStages[s]) + "_ps"] == o.most_ps[s]);
+    CHECK(json["most_" + std::string(kNetworkStages[s]) + "_ps"] == o.max_ps[s]);
   }
   CHECK(json.size() == 4 + 2 * kNetworkStages.size());
 }
@@ -153,7 +153,7 @@ TEST_CASE("network statistics: processes and locks stand beside the threads") {
       const Json& tasks = process["tasks"][std::string(kHostTaskNames[k])];
       CHECK(tasks["count"] == network.processes[1].tasks[k].count);
       CHECK(tasks["total_ps"] == network.processes[1].tasks[k].total_ps);
-      CHECK(tasks["most_ps"] == network.processes[1].tasks[k].most_ps);
+      CHECK(tasks["max_ps"] == network.processes[1].tasks[k].max_ps);
     }
     CHECK(process["clock_ps"] == Json{0, 18446744073709551615u, 5});
     CHECK(process["event_ps"] == Json::array());
@@ -169,7 +169,7 @@ TEST_CASE("network statistics: processes and locks stand beside the threads") {
 TEST_CASE("network statistics: all of a kind is the sum of all owners, and the largest of the largest") {
   NetworkReport network = sample();
   add_process_and_locks(network);
-  network.threads[0].operations[0].most_ps[2] = 1'000'000'000;
+  network.threads[0].operations[0].max_ps[2] = 1'000'000'000;
   const auto put = network.all_of(0), atomic = network.all_of(2);
   std::uint64_t count = 0, rung = 0;
   for (const auto& thread : network.threads) {
@@ -178,8 +178,8 @@ TEST_CASE("network statistics: all of a kind is the sum of all owners, and the l
   }
   CHECK(put.count == count + 2 * network.processes[0].messages.count);
   CHECK(put.sum_ps[1] == rung + 2 * network.processes[0].messages.sum_ps[1]);
-  CHECK(put.most_ps[2] == 1'000'000'000);
-  CHECK(put.most_ps[3] == network.processes[0].messages.most_ps[3]);
+  CHECK(put.max_ps[2] == 1'000'000'000);
+  CHECK(put.max_ps[3] == network.processes[0].messages.max_ps[3]);
   CHECK(atomic.count == network.threads[0].operations[2].count + network.threads[1].operations[2].count);
   CHECK(network.all_of(1).count == 0);
 }
@@ -191,7 +191,7 @@ TEST_CASE("network statistics: the lines of the summary") {
   network.run_ps = 2'000'000;
   network.threads.resize(2);
   auto& put = network.threads[0].operations[0];
-  put = {.count = 1000, .total_ps = 3'500'000, .most_total_ps = 9'400};
+  put = {.count = 1000, .total_ps = 3'500'000, .max_total_ps = 9'400};
   put.sum_ps[3] = 2'500'000;
   put.sum_ps[4] = 1'000'000;
   network.threads[1].polls = 1234;

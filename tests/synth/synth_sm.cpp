@@ -188,7 +188,7 @@ TEST_CASE("pipe: as many chains as asked for, that share no register") {
 }
 
 TEST_CASE("pipe: results of warpgroups fill the 255 registers, and no more are accepted") {
-  // A 64 x N tile in FP32 has N / 2 registers a thread: 32 for 64, 64 for 128; 16 registers are the
+  // A 64 x N tile in FP32 has N / 2 registers per thread: 32 for 64, 64 for 128; 16 registers are the
   // operands'.
   CHECK(complaint("pipe", {{"op", "HGMMA.64x64x16.F32"}, {"chains", "7"}, {"instructions", "1"}}).empty());
   CHECK(complaint("pipe", {{"op", "HGMMA.64x64x16.F32"}, {"chains", "8"}})

@@ -111,7 +111,7 @@ class Microbench(unittest.TestCase):
         self.assertRegex(text, r"\| 2\.0 \| 28\.0 \| 28\.0 \| [+-]0\.0 % \|")
 
     def test_chains(self):
-        """FFMA of a V100: 4 cycles dependent, 64 lanes an SM."""
+        """FFMA of a V100: 4 cycles dependent, 64 lanes per SM."""
         machine = microbench_sm.Machine(PROGRAM, "v100")
         self.assertAlmostEqual(machine.latency("FFMA"), 4, places=2)
         self.assertAlmostEqual(machine.rate("FFMA"), 2, places=2)

@@ -62,7 +62,7 @@ TEST_CASE("the parts sum to the time from request to answer, in both modes, with
     p.prefetcher = p.prefetcher_oversubscribed = 0;
     Rig rig(p, {2 << 20}, 100, 4);
     std::mt19937 random(11);
-    std::vector<Cycle> asked;  // by token; each page once, one request of a source a cycle
+    std::vector<Cycle> asked;  // by token; each page once, one request from each source per cycle
     for (unsigned page = 0; page < 300; ++page) {
       const Cycle when = 2 + 40 * Cycle{page} + random() % 40;
       asked.push_back(when);
@@ -88,8 +88,8 @@ TEST_CASE("a page that comes with another's fault has spent its time in the queu
   times.raised(3, 6, 20, 120);
   times.started({3, 0, 16}, 500);
   times.arrived({3, 0, 16}, 900);
-  times.answered(3, 5, 1000, c);
-  times.answered(3, 5, 1100, c);  // only the first one counts
+  times.replayed(3, 5, 1000, c);
+  times.replayed(3, 5, 1100, c);  // only the first one counts
   times.dropped(3, 6);
   CHECK(times.size() == 0);
   CHECK(c.timed_faults == 1);

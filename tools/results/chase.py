@@ -76,10 +76,10 @@ def write(context, page):
               "and is wider (up to 1.4 on the A100), because its index fills the sets unevenly; how is not published, and it is not modelled.",
               memory_tables.HALVES,
               "All rows of one GPU: `tools/microbench.py LOCKSTEP v100 --measured DATA/hw --group chase --rows`.")
-    for product in memory_tables.PRODUCTS:
-        page.text(f"### {product}")
-        tables = memory_tables.tables(context, product, "chase", EVERY)
+    for gpu in memory_tables.GPU_MODELS:
+        page.text(f"### {gpu}")
+        tables = memory_tables.tables(context, gpu, "chase", EVERY)
         write_tables(page, tables)
         for table in tables:
             page.text(table.title + ":")
-            plateaus_and_transitions(page, Machine(context.program, product), table)
+            plateaus_and_transitions(page, Machine(context.program, gpu), table)

@@ -13,11 +13,11 @@ COPY_START = "27 us"  # of the V100's copies, from the rows to derive from
 SIZES_KB = (1, 8, 64, 128, 256, 512, 1024, 4096, 16384)
 
 
-def times(context, product, *arguments, settings=()):
+def times(context, gpu, *arguments, settings=()):
     """Microseconds, as the program prints them in ps."""
     program = os.path.join(os.path.dirname(context.program), "tests", "cuda_launches")
     options = [word for setting in settings for word in ("--set", setting)]
-    command = [context.program, "exec", "-q", "-c", product, *options, "--", program, PTX, *map(str, arguments)]
+    command = [context.program, "exec", "-q", "-c", gpu, *options, "--", program, PTX, *map(str, arguments)]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return [int(line) / 1e6 for line in text.split()]
 

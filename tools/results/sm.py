@@ -2,7 +2,7 @@ import importlib
 import os
 
 TITLE = "Microbenchmarks of the SM"
-PRODUCTS = ["v100", "a100", "h100_pcie"]
+GPU_MODELS = ["v100", "a100", "h100_pcie"]
 
 
 def write(context, page):
@@ -11,5 +11,5 @@ def write(context, page):
     page.text("Each figure is the slope between two sizes of a generated kernel. `tests/micro/published.tsv` has the published figures and",
               "their sources. `tools/microbench_sm.py LOCKSTEP GPU` prints these tables for any",
               "configuration.")
-    for product in PRODUCTS:
-        microbench.write(page, context.program, product, os.path.dirname(context.measurements("x")))
+    for gpu in GPU_MODELS:
+        microbench.write(page, context.program, gpu, os.path.dirname(context.measurements("x")))

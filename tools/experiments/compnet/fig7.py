@@ -36,7 +36,7 @@ def locks(result):
     half, seen = of["unlocked"] / 2, 0
     for bucket, count in enumerate(of["times"]):
         if count and seen + count >= half:
-            return 2 ** (bucket + (half - seen) / count) * l2_us, of["total_ps"] / max(of["unlocked"], 1) / 1e6, of["most"] * SLICES
+            return 2 ** (bucket + (half - seen) / count) * l2_us, of["total_ps"] / max(of["unlocked"], 1) / 1e6, of["max"] * SLICES
         seen += count
     return 0, 0, 0
 

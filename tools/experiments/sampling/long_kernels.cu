@@ -2,7 +2,7 @@
 #include "workloads.cuh"
 
 #define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
-constexpr int kThreads = 512, kWave = 40;  // 4 CTAs of 512 threads an SM
+constexpr int kThreads = 512, kWave = 40;  // 4 CTAs of 512 threads per SM
 
 /// Memory whose content does not matter: without the time of a copy.
 float* floats(std::size_t count) {

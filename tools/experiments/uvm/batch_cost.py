@@ -18,10 +18,10 @@ WIRE_US, START_US = 0.084, 0.72  # uvm.link = um_affine: a KiB, and a transfer's
 
 
 class Costs:
-    """uvm.* of a product, in us."""
+    """uvm.* of a GPU, in us."""
 
-    def __init__(self, program, product):
-        text = lab.command_line.output_of([program, "config", product])
+    def __init__(self, program, gpu):
+        text = lab.command_line.output_of([program, "config", gpu])
         values, group = {}, ""
         for line in text.splitlines():
             line = line.split(";")[0].strip()

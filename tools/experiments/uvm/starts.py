@@ -12,8 +12,8 @@ SMALL_L1I = ["frontend.l0_bytes = 256", "frontend.l0_ways = 1", "frontend.l1i_by
              "frontend.l1i_latency = 1", "frontend.l1i_read_ahead = 0", "frontend.prefetch_entries = 0", "frontend.launch_prefetch = 0"]
 MACHINES = {
     "as in all tables": [],
-    "14 CTAs a cycle": ["launch.dispatch_interval_milli = 72"],
-    "one CTA a cycle": ["launch.dispatch_interval_milli = 1000"],
+    "14 CTAs per cycle": ["launch.dispatch_interval_milli = 72"],
+    "one CTA per cycle": ["launch.dispatch_interval_milli = 1000"],
     "UVMSmart's L1I": SMALL_L1I,
 }
 

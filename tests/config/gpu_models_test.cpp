@@ -1,5 +1,5 @@
-// The shipped products against published figures and measurements.
-#include "config/products.hpp"
+// The shipped GPU models against published figures and measurements.
+#include "config/gpu_models.hpp"
 
 #include <bit>
 #include <catch2/catch.hpp>
@@ -65,18 +65,18 @@ double beyond_near(const GpuConfig& c) {
 
 }  // namespace
 
-TEST_CASE("the products, in listing order; the defaults are the V100's") {
-  CHECK(product_names() == std::vector<std::string>{"v100", "rtx3080ti", "a100", "h100_pcie", "v100_sxm2",
-                                                    "qv100", "gtx1080ti", "rtx2080ti", "rtxa6000", "h100_sxm",
-                                                    "gh200", "h200", "rtx4090", "l40", "rtx3070", "t4",
-                                                    "sst_v100", "sst_p100"});
-  for (const std::string& name : product_names()) CHECK(resolve(name).gpu.name == name);
+TEST_CASE("the GPU models, in listing order; the defaults are the V100's") {
+  CHECK(gpu_model_names() == std::vector<std::string>{"v100", "rtx3080ti", "a100", "h100_pcie", "v100_sxm2",
+                                                      "qv100", "gtx1080ti", "rtx2080ti", "rtxa6000",
+                                                      "h100_sxm", "gh200", "h200", "rtx4090", "l40",
+                                                      "rtx3070", "t4", "sst_v100", "sst_p100"});
+  for (const std::string& name : gpu_model_names()) CHECK(resolve(name).gpu.name == name);
   const GpuConfig defaults;
   CHECK(to_ini(defaults) == to_ini(resolve("v100")));
 }
 
-TEST_CASE("V100s wait for translations as measured, products without a measurement do not") {
-  for (const std::string& name : product_names()) {
+TEST_CASE("V100s wait for translations as measured, models without a measurement do not") {
+  for (const std::string& name : gpu_model_names()) {
     CAPTURE(name);
     const bool volta = resolve(name).gpu.arch == 70;
     // Jia et al. 2018: 1029 cycles of a first access, 375 of one that misses the L2 only.
@@ -84,8 +84,8 @@ TEST_CASE("V100s wait for translations as measured, products without a measureme
   }
 }
 
-TEST_CASE("V100s keep half of their L2 dirty, the other products as much as is written") {
-  for (const std::string& name : product_names()) {
+TEST_CASE("V100s keep half of their L2 dirty, the others as much as is written") {
+  for (const std::string& name : gpu_model_names()) {
     CAPTURE(name);
     const GpuConfig c = resolve(name);
     // v100_kernels.csv: of 143,700 sectors that srad writes 45,424 reach the DRAM.
@@ -99,7 +99,7 @@ TEST_CASE("V100s keep half of their L2 dirty, the other products as much as is w
   }
 }
 
-TEST_CASE("shape of the products as published") {
+TEST_CASE("shape of the GPU models as published") {
   const GpuConfig v = resolve("v100"), g = resolve("rtx3080ti"), a = resolve("a100"),
                   h = resolve("h100_pcie");
   CHECK((v.gpu.sms == 80 && g.gpu.sms == 80 && a.gpu.sms == 108 && h.gpu.sms == 114));
@@ -118,7 +118,7 @@ TEST_CASE("shape of the products as published") {
   // Largest shared memory of an SM, CUDA C++ Programming Guide.
   CHECK((v.l1.shared_carveouts_kib.back() == 96 && g.l1.shared_carveouts_kib.back() == 100 &&
          a.l1.shared_carveouts_kib.back() == 164 && h.l1.shared_carveouts_kib.back() == 228));
-  for (const std::string& name : product_names()) {  // every carve-out leaves whole sets
+  for (const std::string& name : gpu_model_names()) {  // every carve-out leaves whole sets
     const GpuConfig c = resolve(name);
     for (const std::uint32_t kib : c.l1.shared_carveouts_kib)
       CHECK((c.l1.bytes - kib * 1024) % (c.l1.ways * 128) == 0);
@@ -239,7 +239,7 @@ TEST_CASE("peak rates equal the published ones") {
   CHECK(tensor_tera(g, g.tensor.int8, 1665) == near(273));
 }
 
-TEST_CASE("peak rates of the further products equal the published ones") {
+TEST_CASE("peak rates of the further GPU models equal the published ones") {
   const auto near = [](double value) { return Approx(value).epsilon(0.01); };
   const GpuConfig s = resolve("v100_sxm2"), p = resolve("gtx1080ti"), t = resolve("rtx2080ti"),
                   w = resolve("rtxa6000"), h = resolve("h200"), p100 = resolve("sst_p100"),
@@ -338,7 +338,7 @@ TEST_CASE("peak bandwidth equals the published one") {
   CHECK(dram_gigabytes(resolve("gh200")) == Approx(4000).epsilon(0.01));
   CHECK(dram_gigabytes(resolve("h200")) == Approx(4800).epsilon(0.001));
   CHECK(dram_gigabytes(resolve("sst_p100")) == Approx(732).epsilon(0.001));
-  for (const std::string& name : product_names()) {
+  for (const std::string& name : gpu_model_names()) {
     const GpuConfig c = resolve(name);
     CAPTURE(name);
     // The same burst can follow at once in another bank group, and refresh takes less than a tenth.
@@ -354,7 +354,7 @@ TEST_CASE("peak bandwidth equals the published one") {
 }
 
 TEST_CASE("zero-load pointer chases meet the measurements") {
-  // te42kyfo/gpu-benches and RRZE-HPC: L1, L2 near, L2 far, DRAM in core cycles at the product's clock, of
+  // te42kyfo/gpu-benches and RRZE-HPC: L1, L2 near, L2 far, DRAM in core cycles at the GPU's clock, of
   // one thread; a warp's 64-bit loads took 2 more on V100, 3 to 5 on A100.
   const GpuConfig v = resolve("v100"), g = resolve("rtx3080ti"), a = resolve("a100"),
                   h = resolve("h100_pcie");
@@ -381,8 +381,8 @@ TEST_CASE("zero-load pointer chases meet the measurements") {
   within(303.0 / 1.740, (dram_miss(g) - l2_hit(g)) / 1.365 - wait, 307.0 / 1.740);
 }
 
-TEST_CASE("every channel of a product is long enough for windows of 16 core cycles") {
-  for (const std::string& name : product_names()) {
+TEST_CASE("every channel of a GPU is long enough for windows of 16 core cycles") {
+  for (const std::string& name : gpu_model_names()) {
     const GpuConfig c = resolve(name);
     CAPTURE(name);
     CHECK(shortest_channel(c) >= 16);
@@ -406,8 +406,8 @@ TEST_CASE("a sweep of the clocks, as in the SST-GPU experiments, is accepted") {
   }
 }
 
-TEST_CASE("every number of every product has a source behind it") {
-  for (const std::string& name : product_names()) {
+TEST_CASE("every number of every GPU has a source behind it") {
+  for (const std::string& name : gpu_model_names()) {
     const Origins origins = resolve_with_origins(name).origins;
     for (const Parameter& p : schema()) {
       if (p.type == Type::kText) continue;  // labels
@@ -420,7 +420,7 @@ TEST_CASE("every number of every product has a source behind it") {
 }
 
 TEST_CASE("the resolved text reads back to the same configuration") {
-  for (const std::string& name : product_names()) {
+  for (const std::string& name : gpu_model_names()) {
     const TempFolder folder;
     const GpuConfig c = resolve(name, {"l1.mshrs=123", "sm.scheduler=gto"});
     const std::string text = to_ini(c);
@@ -478,7 +478,7 @@ TEST_CASE("the hash is FNV-1a over the sorted lines, as computed here from the r
   CHECK(lines.size() == schema().size());
 }
 
-TEST_CASE("golden hashes: they change only when a value of the product is changed on purpose") {
+TEST_CASE("golden hashes: they change only when a value of the GPU is changed on purpose") {
   CHECK(hash(resolve("v100")) == 0xe94de65e2c94b493);
   CHECK(hash(resolve("rtx3080ti")) == 0x9f71796c0b2393bd);
   CHECK(hash(resolve("a100")) == 0xd9cb2edbd7bd8075);

@@ -1,4 +1,4 @@
-#include "sim/cut.hpp"
+#include "sim/rank_channels.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +16,7 @@ void append(std::string& out, const void* data, std::size_t bytes) {
 
 }  // namespace
 
-Cut::Cut(Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
+RankChannels::RankChannels(Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
          const std::vector<const NetworkBase*>& late)
     : engine_(&engine), places_(std::move(places)), here_(here), out_(ranks) {
   if (places_.size() != engine.domains()) throw std::logic_error("not this engine's domains");
@@ -26,7 +26,7 @@ Cut::Cut(Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
   joined_ = own_;
 }
 
-void Cut::find_exits() {
+void RankChannels::find_exits() {
   const auto& networks = engine_->networks();
   for (std::uint32_t n = 0; n < networks.size(); ++n) {
     const auto& sources = networks[n]->source_domains();
@@ -36,14 +36,14 @@ void Cut::find_exits() {
       const DomainId domain = destinations[k];
       if (is_own(domain)) continue;
       if (networks[n]->latency() == 0)
-        throw std::logic_error("channel '" + networks[n]->name() + "' is cut and declares no latency");
+        throw std::logic_error("channel '" + networks[n]->name() + "' leads to another rank and declares no latency");
       exits_.push_back({n, k, domain, places_[domain]});
     }
   }
 }
 
 /// Shortest ways, where each network is an edge from any of its sources to any of its destinations.
-std::vector<Time> Cut::distances(const std::vector<const NetworkBase*>& without) const {
+std::vector<Time> RankChannels::distances(const std::vector<const NetworkBase*>& without) const {
   std::vector<Time> distance(engine_->domains(), kNever);
   for (bool changed = true; std::exchange(changed, false);)
     for (const NetworkBase* network : engine_->networks())
@@ -51,7 +51,7 @@ std::vector<Time> Cut::distances(const std::vector<const NetworkBase*>& without)
   return distance;
 }
 
-void Cut::relax(const NetworkBase& network, std::vector<Time>& distance, bool& changed) const {
+void RankChannels::relax(const NetworkBase& network, std::vector<Time>& distance, bool& changed) const {
   Time within = kNever;
   bool leaves = false;
   for (const DomainId d : network.destination_domains()) {
@@ -68,7 +68,7 @@ void Cut::relax(const NetworkBase& network, std::vector<Time>& distance, bool& c
   }
 }
 
-void Cut::join(const Distances& other) {
+void RankChannels::join(const Distances& other) {
   const auto least = [](std::vector<Time>& mine, const std::vector<Time>& theirs) {
     if (mine.size() != theirs.size()) throw std::logic_error("not distances of the same domains");
     for (std::size_t d = 0; d < mine.size(); ++d) mine[d] = std::min(mine[d], theirs[d]);
@@ -77,14 +77,14 @@ void Cut::join(const Distances& other) {
   least(joined_.calm, other.calm);
 }
 
-void Cut::take_out(std::vector<Time>& next) {
+void RankChannels::take_out(std::vector<Time>& next) {
   for (const Exit& exit : exits_) {
     write(exit, exit.to == kEverywhere ? out_all_ : out_[exit.to]);
     if (exit.to != kEverywhere) next[exit.domain] = kNever;
   }
 }
 
-void Cut::write(const Exit& exit, std::string& out) {
+void RankChannels::write(const Exit& exit, std::string& out) {
   Cycle first = kNever;
   engine_->networks()[exit.network]->write_mail(
       exit.destination, [&](std::uint32_t source, Cycle arrival, std::string_view message) {
@@ -104,7 +104,7 @@ void Cut::write(const Exit& exit, std::string& out) {
   }
 }
 
-Time Cut::earliest_arrival(Time now, const std::vector<Time>& next, Time late) const {
+Time RankChannels::earliest_arrival(Time now, const std::vector<Time>& next, Time late) const {
   const bool calm = late > now;
   const std::vector<Time>& own = calm ? own_.calm : own_.all;
   const std::vector<Time>& joined = calm ? joined_.calm : joined_.all;
@@ -117,7 +117,7 @@ Time Cut::earliest_arrival(Time now, const std::vector<Time>& next, Time late) c
   return earliest;
 }
 
-std::vector<std::string> Cut::hand_over() {
+std::vector<std::string> RankChannels::hand_over() {
   std::vector<std::string> parcels(out_.size());
   for (std::size_t r = 0; r < out_.size(); ++r) {
     if (r == here_) continue;
@@ -129,7 +129,7 @@ std::vector<std::string> Cut::hand_over() {
   return parcels;
 }
 
-void Cut::take_in(std::string_view parcels, Time now, std::vector<Time>& next) {
+void RankChannels::take_in(std::string_view parcels, Time now, std::vector<Time>& next) {
   while (!parcels.empty()) {
     Head head;
     if (parcels.size() < sizeof head) throw std::logic_error("a message of another rank is cut short");

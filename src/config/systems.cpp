@@ -1,12 +1,12 @@
 #include <algorithm>
 
-#include "config/products.hpp"
+#include "config/gpu_models.hpp"
 #include "config/system_config.hpp"
 
 namespace lockstep::config {
 namespace {
 
-constexpr Product kSystems[] = {
+constexpr BundledConfig kSystems[] = {
     {"dgx_a100", "DGX A100: 8 A100, 12 links of NVLink 3 each to NVSwitches"},
     {"hgx_a100_4", "HGX A100 4-GPU: 4 A100, 4 links of NVLink 3 between any two"},
     {"dgx_h100", "DGX H100: 8 H100 SXM, 18 links of NVLink 4 each to NVSwitches"},
@@ -21,10 +21,10 @@ constexpr Product kSystems[] = {
 
 }  // namespace
 
-std::span<const Product> systems() { return kSystems; }
+std::span<const BundledConfig> systems() { return kSystems; }
 
 bool is_system(std::string_view name) {
-  return std::ranges::any_of(kSystems, [&](const Product& s) { return s.name == name; });
+  return std::ranges::any_of(kSystems, [&](const BundledConfig& s) { return s.name == name; });
 }
 
 std::optional<std::string_view> embedded_system(std::string_view name) {

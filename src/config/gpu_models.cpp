@@ -1,9 +1,9 @@
-#include "config/products.hpp"
+#include "config/gpu_models.hpp"
 
 namespace lockstep::config {
 namespace {
 
-constexpr Product kProducts[] = {
+constexpr BundledConfig kGpuModels[] = {
     {"v100", "Tesla V100 PCIe 16 GB at 1380 MHz (Volta, sm_70)"},
     {"rtx3080ti", "GeForce RTX 3080 Ti at 1365 MHz (Ampere GA102, sm_86)"},
     {"a100", "A100 80 GB at 1410 MHz (Ampere GA100, sm_80)"},
@@ -26,7 +26,7 @@ constexpr Product kProducts[] = {
 
 }  // namespace
 
-std::span<const Product> products() { return kProducts; }
+std::span<const BundledConfig> gpu_models() { return kGpuModels; }
 
 std::optional<std::string_view> embedded_ini(std::string_view name) {
   for (const EmbeddedIni& ini : embedded_inis()) {

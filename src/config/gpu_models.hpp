@@ -7,11 +7,12 @@
 
 namespace lockstep::config {
 
-struct Product {
+/// A configuration within the program: of a GPU or a system.
+struct BundledConfig {
   std::string_view name, title;
 };
-/// The registry: to add a GPU model, write configs/NAME.ini and add a line in products.cpp.
-[[nodiscard]] std::span<const Product> products();
+/// The registry: to add a GPU model, write configs/NAME.ini and add a line in gpu_models.cpp.
+[[nodiscard]] std::span<const BundledConfig> gpu_models();
 
 /// The text of configs/NAME.ini, including files that are not models themselves but parts to include.
 [[nodiscard]] std::optional<std::string_view> embedded_ini(std::string_view name);

@@ -1,5 +1,5 @@
 // What may leave a process, when at the earliest, and that it comes in as it went out.
-#include "sim/cut.hpp"
+#include "sim/rank_channels.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -28,21 +28,21 @@ struct Bench {
     for (int d = 0; d < 4; ++d) engine.add(domain, DomainKind::kOther);
     for (NetworkBase* network : all) engine.add(*network);
   }
-  [[nodiscard]] Cut cut(Rank here) { return {engine, {kEverywhere, 0, 0, 1}, here, 2, {&late}}; }
+  [[nodiscard]] RankChannels cut(Rank here) { return {engine, {kEverywhere, 0, 0, 1}, here, 2, {&late}}; }
 };
 
 TEST_CASE("Distances are those of the shortest way over a cut") {
   Bench bench;
-  const Cut first = bench.cut(0);
+  const RankChannels first = bench.cut(0);
   CHECK((first.own().calm == std::vector<Time>{3 + 5 + 7, 5 + 7, 7, kNever}));
   CHECK((first.own().all == std::vector<Time>{3 + 1, 1, 7, kNever}));
-  const Cut second = bench.cut(1);
+  const RankChannels second = bench.cut(1);
   CHECK((second.own().calm == std::vector<Time>{kNever, kNever, kNever, 7}));
 }
 
 TEST_CASE("The earliest arrival accounts for domains that are due, late networks and messages in flight") {
   Bench bench;
-  Cut cut = bench.cut(0);
+  RankChannels cut = bench.cut(0);
   cut.join(bench.cut(1).own());
   std::vector<Time> next{kNever, 100, 110, kNever};
   CHECK(cut.earliest_arrival(50, next, 1000) == 112);     // domain 1, over 2
@@ -62,7 +62,7 @@ TEST_CASE("The earliest arrival accounts for domains that are due, late networks
 
 TEST_CASE("Mail comes in with its source, arrival and order, and its domain is due") {
   Bench there, here;
-  Cut out = there.cut(1), in = here.cut(0);
+  RankChannels out = there.cut(1), in = here.cut(0);
   std::vector<Time> next(4, kNever);
   for (const std::uint64_t value : {1u, 2u, 3u}) there.link.send(1, 0, 90 - value, {value});
   there.up.send(1, 0, 77, {9});
@@ -91,7 +91,7 @@ TEST_CASE("A channel over the cut that declares no latency is an error") {
   Network<Word> network("mute", {0}, {1});
   for (int d = 0; d < 2; ++d) engine.add(domain, DomainKind::kOther);
   engine.add(network);
-  CHECK_THROWS_AS(Cut(engine, {0, 1}, 0, 2, {}), std::logic_error);
+  CHECK_THROWS_AS(RankChannels(engine, {0, 1}, 0, 2, {}), std::logic_error);
 }
 
 }  // namespace

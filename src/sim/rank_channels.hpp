@@ -17,20 +17,20 @@ using Rank = std::uint32_t;
 inline constexpr Rank kEverywhere = 0xffffffff;
 
 /// A message from a domain of this process leaves the process if its destination belongs to another one or to
-/// all; in the latter case it is delivered here as well. Domains that are everywhere send nothing over the
-/// cut: each process has the messages of its own copy.
+/// all; in the latter case it is delivered here as well. Domains that are everywhere send nothing over
+/// these channels: each process has the messages of its own copy.
 ///
 /// Messages keep their order: those of one channel that of sending, and the receiving inbox orders them by
 /// (arrival, source, order of sending), whenever they are handed in.
-class Cut {
+class RankChannels {
  public:
   /// After all networks are added. `places`: by domain. `late`: networks that carry nothing before a time
-  /// that the caller knows (earliest_arrival()). Throws std::logic_error if a channel over the cut declares
+  /// that the caller knows (earliest_arrival()). Throws std::logic_error if a channel between ranks declares
   /// no latency.
-  Cut(Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
+  RankChannels(Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
       const std::vector<const NetworkBase*>& late);
 
-  /// By domain: how long after it is due the first message over the cut that it causes can arrive; kNever for
+  /// By domain: how long after it is due the first message to another rank that it causes can arrive; kNever for
   /// domains of other ranks, and if there is no path. `calm`: as long as the late networks are silent.
   struct Distances {
     std::vector<Time> all, calm;

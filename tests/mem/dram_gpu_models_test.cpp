@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "config/products.hpp"
+#include "config/gpu_models.hpp"
 #include "mem/dram_channel.hpp"
 
 namespace lockstep::mem {
@@ -43,10 +43,10 @@ bool allowed(const config::DramGroup& dram, const std::vector<Issued>& issued, D
 
 }  // namespace
 
-TEST_CASE("every rule of every product's DRAM: not at clock N-1, yes at N") {
+TEST_CASE("every rule of every GPU's DRAM: not at clock N-1, yes at N") {
   using enum DramCommand;
-  for (const config::Product& product : config::products()) {
-    const config::GpuConfig config = config::resolve(std::string(product.name));
+  for (const config::BundledConfig& model : config::gpu_models()) {
+    const config::GpuConfig config = config::resolve(std::string(model.name));
     const config::DramGroup& dram = config.dram;
     std::map<std::string, Cycle> t = dram_text(config);
     const std::uint32_t group =
@@ -78,13 +78,13 @@ TEST_CASE("every rule of every product's DRAM: not at clock N-1, yes at N") {
         {"tRTW", kRead, kWrite, group, std::max(t.at("tRTW"), no_overlap)},
     };
     for (const Rule& rule : rules) {
-      CAPTURE(std::string(product.name), rule.name, rule.cycles);
+      CAPTURE(std::string(model.name), rule.name, rule.cycles);
       const std::vector<Issued> before = {{rule.first, 0, 1000}};
       CHECK_FALSE(allowed(dram, before, rule.then, rule.bank, 1000 + rule.cycles - 1));
       CHECK(allowed(dram, before, rule.then, rule.bank, 1000 + rule.cycles));
     }
     // Four activates at tRRD_S in turn through the groups, the fifth not before tFAW and tRRD.
-    CAPTURE(std::string(product.name));
+    CAPTURE(std::string(model.name));
     std::vector<Issued> four;
     for (std::uint32_t i = 0; i < 4; ++i)
       four.push_back({kActivate, i % 4 * group, 1000 + i * t.at("tRRD_S")});
@@ -95,10 +95,10 @@ TEST_CASE("every rule of every product's DRAM: not at clock N-1, yes at N") {
   }
 }
 
-TEST_CASE("every product's DRAM refreshes each tREFI for tRFC, and reads after tRCD, tCL and the burst") {
-  for (const config::Product& product : config::products()) {
-    const config::GpuConfig config = config::resolve(std::string(product.name));
-    CAPTURE(std::string(product.name));
+TEST_CASE("every GPU's DRAM refreshes each tREFI for tRFC, and reads after tRCD, tCL and the burst") {
+  for (const config::BundledConfig& model : config::gpu_models()) {
+    const config::GpuConfig config = config::resolve(std::string(model.name));
+    CAPTURE(std::string(model.name));
     std::map<std::string, Cycle> t = dram_text(config);
     const Cycle refresh = t.at("tREFI"), read = t.at("tRCD") + t.at("tCL") + t.at("burst_cycles");
     // A read so early that its activate precedes the refresh, and one that comes with the refresh, of the
