@@ -57,7 +57,7 @@ Dim3 get_cluster(ByteReader& in, const Dim3& grid) {
   const Dim3 c = get_dimensions(in, kMaxClusterCtas, kMaxClusterCtas);
   if (c.count() > kMaxClusterCtas) throw BrokenBlock("a cluster has more than 16 thread blocks");
   if (grid.x % c.x != 0 || grid.y % c.y != 0 || grid.z % c.z != 0)
-    throw BrokenBlock("a grid's dimension is no multiple of its cluster's");
+    throw BrokenBlock("a grid's dimension is not a multiple of its cluster's");
   return c;
 }
 
