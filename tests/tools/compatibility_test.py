@@ -8,7 +8,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 
-from compatibility import checks, graphs, inputs, page, tables  # noqa: E402
+from compatibility import checks, graphs, inputs, page, printed, tables  # noqa: E402
 from compatibility.execute import Outcome  # noqa: E402
 
 
@@ -65,6 +65,30 @@ class Graphs(unittest.TestCase):
         self.assertEqual(head, "20 60")
         self.assertEqual(sum(map(len, near)), 120)  # each pair once
         self.assertTrue(all(node + 1 in near[end - 1] for node, ends in enumerate(near) for end in ends))
+
+
+class Printed(unittest.TestCase):
+    """moderngpu's checks take what its tests print, and nothing else."""
+
+    def expect(self, check, lines):
+        self.assertEqual(check(None, "\n".join(lines), []), "")
+        self.assertNotEqual(check(None, "\n".join(lines[:-1]), []), "")
+        self.assertNotEqual(check(None, "\n".join([*lines[:-2], lines[-1], lines[-2]]), []), "")
+
+    def test_bulk_insert(self):
+        values = [10000, *range(10), 10010, *range(10, 20)]
+        for ten in range(20, 1000, 10):
+            values += [10000 + ten, *range(ten, ten + 10)]
+        self.expect(printed.bulk_insert, [f"{i:4d}: {value:6d}" for i, value in enumerate(values)])
+
+    def test_bulk_remove(self):
+        values = [int(f"{tens}{unit}") for tens in range(1000) for unit in "012346789"]
+        self.expect(printed.bulk_remove, [f"{i:4d}: {value:4d}" for i, value in enumerate(values)])
+
+    def test_scan(self):
+        sums = [f"{i:3d} {i + i / 100:f}" for i in range(50000)]
+        self.expect(printed.scan, ["TOTAL = 50500.000000", *sums])
+        self.assertNotEqual(printed.scan(None, "\n".join(["TOTAL = 50500.500000", *sums]), []), "")
 
 
 class Page(unittest.TestCase):

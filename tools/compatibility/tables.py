@@ -5,8 +5,7 @@ import tomllib
 
 ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks", "hecbench",
          "cutlass", "cuda_samples_multi_gpu", "hecbench_multi_gpu", "multi_gpu_programming_models", "nccl", "babelstream",
-         "mixbench", "xsbench", "rsbench", "minibude", "gpu_benches", "nvbandwidth", "shoc", "parboil", "pannotia", "altis",
-         "lonestar", "moderngpu", "llm_c"]
+         "gpu_benches", "shoc", "pannotia", "moderngpu", "llm_c"]
 
 
 @dataclasses.dataclass
