@@ -195,7 +195,7 @@ class EjectionPort {
     return true;
   }
 
-  /// The port is busy for so many icnt cycles with what came to it beside the messages.
+  /// The port is busy for that many icnt cycles with what came to it beside the messages.
   void occupy(Cycle now, std::uint32_t flits) {
     free_ = std::max(free_, spec_.own_to_icnt.ceil(now)) + flits;
   }
