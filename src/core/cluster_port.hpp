@@ -96,7 +96,7 @@ class ClusterPort {
     std::uint16_t sm = 0;
     icnt::ClusterMessage message = {};
   };
-  /// For which a message of so many bytes occupies a port.
+  /// For which a message of that many bytes occupies a port.
   [[nodiscard]] Cycle cycles(std::uint32_t bytes) const { return (bytes + bytes_ - 1) / bytes_; }
   [[nodiscard]] Cycle may_leave(const Item& item) const {
     return item.message.bytes == 0 ? item.from : std::max(item.from, out_free_);

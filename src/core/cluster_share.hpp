@@ -21,7 +21,7 @@ struct ClusterShare {
 class ClusterShares {
  public:
   /// Splits an access whose addresses name CTAs (trace::KernelHeader::shared_ranks, direct or generic ones);
-  /// `own`: the rank of the CTA itself, of so many.
+  /// `own`: the rank of the CTA itself, of that many.
   void split(const MioOperation& op, std::uint32_t own, std::uint32_t ranks);
   /// In the order of their first lanes.
   [[nodiscard]] std::span<const ClusterShare> all() const { return std::span(share_).first(count_); }
