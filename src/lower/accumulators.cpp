@@ -26,7 +26,8 @@ bool is_plain_move(const Instruction& i) {
 /// What is known of registers that are written once.
 class Known {
  public:
-  explicit Known(const ptx::Function& function) : function_(function), writer_(function.registers.size(), kNowhere) {
+  explicit Known(const ptx::Function& function)
+      : function_(function), writer_(function.registers.size(), kNowhere) {
     const auto writes = UseCounts(function).writes;
     for (std::uint32_t at = 0; at < function.instructions.size(); ++at)
       for (const ptx::RegisterId id : ptx::register_use(function.instructions[at]).writes)
@@ -36,8 +37,8 @@ class Known {
   /// setp.ne of two equal numbers.
   [[nodiscard]] bool is_false(const Operand& predicate) const {
     const Instruction* i = writer(predicate);
-    if (i == nullptr || predicate.negated || i->op() != Opcode::kSetp || i->guard || i->operands.size() != 3 ||
-        !i->has(Mod::kNe) || ptx::is_float(i->form.type()))
+    if (i == nullptr || predicate.negated || i->op() != Opcode::kSetp || i->guard ||
+        i->operands.size() != 3 || !i->has(Mod::kNe) || ptx::is_float(i->form.type()))
       return false;
     const auto a = number(i->operands[1]), b = number(i->operands[2]);
     return a && b && *a == *b;
@@ -71,7 +72,8 @@ const Operand* adds_accumulators(const Instruction& product) {
 
 std::vector<bool> unread_moves(const ptx::Function& function) {
   std::vector<bool> unread(function.instructions.size());
-  const bool any = std::ranges::any_of(function.instructions, [](const Instruction& i) { return i.op() == Opcode::kWgmma; });
+  const bool any = std::ranges::any_of(function.instructions,
+                                       [](const Instruction& i) { return i.op() == Opcode::kWgmma; });
   if (!any) return unread;
   const Known known(function);
   const ptx::ControlFlow flow(function);
