@@ -1,5 +1,5 @@
-// Memory microbenchmarks of the shipped GPU models: closed forms, and points measured on hardware by the public
-// gpu-benches (te42kyfo; RRZE-HPC). The whole tables: tools/microbench.py.
+// Memory microbenchmarks of the shipped GPU models: closed forms, and points measured on hardware by the
+// public gpu-benches (te42kyfo; RRZE-HPC). The whole tables: tools/microbench.py.
 #include <catch2/catch.hpp>
 #include <optional>
 

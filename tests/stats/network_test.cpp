@@ -44,7 +44,7 @@ void check_operations(const Json& json, const NetworkReport::Operations& o) {
   CHECK(json["max_total_ps"] == o.max_total_ps);
   for (std::size_t s = 0; s < kNetworkStages.size(); ++s) {
     CHECK(json[std::string(kNetworkStages[s]) + "_ps"] == o.sum_ps[s]);
-    CHECK(json["most_" + std::string(kNetworkStages[s]) + "_ps"] == o.max_ps[s]);
+    CHECK(json["max_" + std::string(kNetworkStages[s]) + "_ps"] == o.max_ps[s]);
   }
   CHECK(json.size() == 4 + 2 * kNetworkStages.size());
 }
