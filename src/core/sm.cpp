@@ -104,10 +104,14 @@ void Sm::State::complete_memory_operations(Cycle now) {
   mio.tick(now);
   if (!held_ctas.empty()) free_held_ctas(now);
   for (const MioEvent& event : mio.events()) handle_event(event, now);
-  if (mio.cluster())
-    for (const icnt::ClusterMessage& message : mio.cluster()->news()) receive_of_cluster(message, now);
+  if (mio.cluster()) [[unlikely]]
+    receive_of_clusters(now);
   mio_next = mio.next_event(now);
   if (!mio.instructions().lines().empty()) front_next = now;
+}
+
+[[gnu::noinline]] void Sm::State::receive_of_clusters(Cycle now) {
+  for (const icnt::ClusterMessage& message : mio.cluster()->news()) receive_of_cluster(message, now);
 }
 
 void Sm::State::refill_instructions(Cycle now) {

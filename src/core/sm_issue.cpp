@@ -91,15 +91,40 @@ void Sm::State::issue(unsigned w, Cycle now) {
   if (!inst.known) ++c.unknown_instructions;
 
   const Tick delay = read_operands(sub, inst, w, t, c);
-  const Tick queued = take_unit(sub, inst, t, c);
+  take_unit(sub, inst, t, c);
+  if (inst.kind == IssueKind::kFixed) [[likely]]
+    scoreboard.write(w, inst, t + inst.latency + delay);
+  else if (inst.kind == IssueKind::kMio)
+    send_to_memory(w, inst, record, now);
+  else
+    execute_other(w, inst, record, now, delay);
+
+  if (record.form() != trace::AddressForm::kNone)
+    warp.words += trace::address_words(record.form(), record.mask);
+  ++warp.next;
+  warp.ring = static_cast<std::uint8_t>((warp.ring + 1) % kMaxIbuffer);
+  --warp.buffered;
+  if (warp.next == warp.end) return end_warp(w, now);
+  if (warp.branch_unresolved && warp.buffered == 0) {  // the redirect is known now
+    warp.branch_unresolved = false;
+    warp.fetch_from = t + config.frontend.branch_latency;
+    redirected |= warp_bit(w);
+  }
+  update_fetch(w, t);
+  evaluate(w, t + 1);
+}
+
+/// What is neither arithmetic nor an access to memory; apart, so that these stay short.
+[[gnu::noinline]] void Sm::State::execute_other(unsigned w, const IssueInst& inst,
+                                                const trace::Record& record, Cycle now, Tick delay) {
+  Warp& warp = warps[w];
+  const Tick t = local(now);
   switch (inst.kind) {
     case IssueKind::kMio:
-      send_to_memory(w, inst, record, now);
-      break;
     case IssueKind::kFixed:
+      break;  // issue() has them
     case IssueKind::kProduct:
-      scoreboard.write(w, inst, t + inst.latency + delay + queued);
-      if (inst.closes_group) end_group(warp, t + inst.latency + delay + queued);
+      queue_product(w, inst, t, delay);
       break;
     case IssueKind::kProductWait:
       wait_for_products(warp, inst, t);
@@ -136,20 +161,6 @@ void Sm::State::issue(unsigned w, Cycle now) {
       warp.delay = Stall::kSleep;
       break;
   }
-
-  if (record.form() != trace::AddressForm::kNone)
-    warp.words += trace::address_words(record.form(), record.mask);
-  ++warp.next;
-  warp.ring = static_cast<std::uint8_t>((warp.ring + 1) % kMaxIbuffer);
-  --warp.buffered;
-  if (warp.next == warp.end) return end_warp(w, now);
-  if (warp.branch_unresolved && warp.buffered == 0) {  // the redirect is known now
-    warp.branch_unresolved = false;
-    warp.fetch_from = t + config.frontend.branch_latency;
-    redirected |= warp_bit(w);
-  }
-  update_fetch(w, t);
-  evaluate(w, t + 1);
 }
 
 /// Books the register-file ports; returns by how many cycles the instruction is held up in the allocate
@@ -181,8 +192,7 @@ Tick Sm::State::read_operands(SubCore& sub, const IssueInst& inst, unsigned w, T
   return delay;
 }
 
-/// Returns how much later than now the unit begins.
-Tick Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted) {
+void Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted) {
   unsigned rest = inst.units;
   while (sub.unit_free[static_cast<unsigned>(std::countr_zero(rest))] > now) rest &= rest - 1;
   const auto unit = static_cast<unsigned>(std::countr_zero(rest));
@@ -190,24 +200,24 @@ Tick Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::
       stats::kPipes == kUnits && static_cast<unsigned>(stats::Pipe::kTensor) == unit_index(Unit::kTensor),
       "stats::Pipe has the order of config::Unit");
   counted.pipes[unit] += inst.interval;
-  if (inst.kind == IssueKind::kProduct) return queue_product(sub, inst, now);
   if (config.fp64_shared && unit == unit_index(Unit::kFp64)) {
     for (SubCore& each : subcores) each.unit_free[unit] = now + inst.interval;
   } else {
     sub.unit_free[unit] = now + inst.interval;
   }
-  return 0;
 }
 
-/// A product of a warpgroup: the warp goes on while those before it are worked on.
-Tick Sm::State::queue_product(SubCore& sub, const IssueInst& inst, Tick now) {
+/// A product of a warpgroup: the warp goes on while those before it are worked on. `delay`: of its operands.
+[[gnu::noinline]] void Sm::State::queue_product(unsigned w, const IssueInst& inst, Tick now, Tick delay) {
+  SubCore& sub = subcores[w / 16];
   const Tick start = std::max(now, sub.products_end);
   sub.products_end = start + inst.interval;
   sub.newest_product = static_cast<std::uint8_t>((sub.newest_product + 1) % kQueuedProducts);
   sub.product_starts[sub.newest_product] = start;
   const Tick oldest = sub.product_starts[(sub.newest_product + 1) % kQueuedProducts];
   sub.unit_free[unit_index(Unit::kTensor)] = std::max(now + 1, oldest);
-  return start - now;
+  scoreboard.write(w, inst, start + inst.latency + delay);
+  if (inst.closes_group) end_group(warps[w], start + inst.latency + delay);
 }
 
 /// Products end in their order.
@@ -218,7 +228,7 @@ void Sm::State::end_group(Warp& warp, Tick at) {
 
 /// WARPGROUP.DEPBAR: until at most `immediate` groups are under way. Where a trace does not say which product
 /// ends a group, readers wait for the products' registers.
-void Sm::State::wait_for_products(Warp& warp, const IssueInst& inst, Tick now) {
+[[gnu::noinline]] void Sm::State::wait_for_products(Warp& warp, const IssueInst& inst, Tick now) {
   const auto allowed = static_cast<unsigned>(std::max(inst.immediate, 0));
   if (allowed >= kProductGroups) return;
   warp.not_before = std::max(
@@ -293,7 +303,15 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
     f.group = warp.open_group;
     ++warp.group[warp.open_group];
   }
-  if (!inst.synchronises) return;
+  if (inst.synchronises) [[unlikely]]
+    synchronise(w, inst, record, op);
+}
+
+/// What an operation waits for, or whom it signals, when it is done.
+[[gnu::noinline]] void Sm::State::synchronise(unsigned w, const IssueInst& inst, const trace::Record& record,
+                                              const MioOperation& op) {
+  Warp& warp = warps[w];
+  InFlight& f = in_flight[op.handle];
   if (inst.signal == trace::SignalOp::kAwaits) {
     ++warp.awaited;
     f.notifies = {kAwaitsSignals, 0};
@@ -306,7 +324,7 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   if (!op.ranks) return;
   if (op.bulk == trace::BulkCopy::kBetween) f.notifies = {};  // its last line does
   if (op.multicast) f.filled = bytes_of_copy(record, warp.words);
-  if (events.mbarrier == kSignalsByLane) by_lane.push_back({handle, op.form, op.mask, op.words});
+  if (events.mbarrier == kSignalsByLane) by_lane.push_back({op.handle, op.form, op.mask, op.words});
 }
 
 /// Is there a record, and does it wait for signals?
@@ -409,6 +427,13 @@ bool Sm::State::groups_done(const Warp& warp) {
 
 // --- Completion ---
 
+/// What waits for the result of an operation that synchronises.
+[[gnu::noinline]] void Sm::State::notify(const InFlight& f, std::uint32_t handle, Cycle now) {
+  if (f.notifies.mbarrier == kAwaitsSignals) return end_await(warps[f.warp]);
+  if (f.notifies.mbarrier == kSignalsByLane) return signal_by_lane(f, handle, now);
+  f.multicast ? notify_own(f, now) : signal(f.cta, f.notifies, now);
+}
+
 void Sm::State::handle_event(const MioEvent& event, Cycle now) {
   InFlight& f = in_flight[event.handle];
   const unsigned w = f.warp;
@@ -428,12 +453,8 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
       scoreboard.write(w, *f.inst, local(now) - std::min(local(now), config.mio.operand_delay));
       --warp.results;
       if (f.group != 0xff) end_copy(warp, f.group, now);
-      if (f.notifies.mbarrier == kAwaitsSignals)
-        end_await(warp);
-      else if (f.notifies.mbarrier == kSignalsByLane)
-        signal_by_lane(f, event.handle, now);
-      else if (f.notifies.mbarrier != 0)
-        f.multicast ? notify_own(f, now) : signal(f.cta, f.notifies, now);
+      if (f.notifies.mbarrier != 0) [[unlikely]]
+        notify(f, event.handle, now);
       break;
     case MioEvent::Kind::kDelivered:
       signal_others(f.cta, f.notifies, f.filled, now);

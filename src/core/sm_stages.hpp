@@ -16,6 +16,7 @@ struct Sm::State : SmCtas {
   // Stages, in the order in which tick() calls them.
   void receive_ctas(Cycle now);
   void complete_memory_operations(Cycle now);
+  void receive_of_clusters(Cycle now);
   void refill_instructions(Cycle now);
   void wake_warps(Cycle now);
   void issue_stage(unsigned s, Cycle now);
@@ -24,13 +25,16 @@ struct Sm::State : SmCtas {
   // --- Issue (sm_issue.cpp) ---
   [[nodiscard]] WarpSet16 issuable(unsigned s, Cycle at);
   void issue(unsigned w, Cycle now);
+  void execute_other(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now, Tick delay);
   [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now,
                                    stats::SmCounters& counted);
-  Tick take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted);
-  [[gnu::noinline]] static Tick queue_product(SubCore& sub, const IssueInst& inst, Tick now);
+  void take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted);
+  [[gnu::noinline]] void queue_product(unsigned w, const IssueInst& inst, Tick now, Tick delay);
   [[gnu::noinline]] static void end_group(Warp& warp, Tick at);
   [[gnu::noinline]] static void wait_for_products(Warp& warp, const IssueInst& inst, Tick now);
   void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
+  void synchronise(unsigned w, const IssueInst& inst, const trace::Record& record, const MioOperation& op);
+  void notify(const InFlight& f, std::uint32_t handle, Cycle now);
   static void end_await(Warp& warp);
   [[nodiscard]] static bool awaits(const Warp& warp, const trace::Record* record);
   [[nodiscard]] static MbarrierEvents events_of(const IssueInst& inst, const trace::Record& record,
