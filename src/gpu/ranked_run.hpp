@@ -11,8 +11,8 @@
 #include "gpu/system.hpp"
 #include "ranks/group.hpp"
 #include "sim/border.hpp"
-#include "sim/rank_channels.hpp"
 #include "sim/engine.hpp"
+#include "sim/rank_channels.hpp"
 #include "stats/report.hpp"
 
 namespace lockstep::gpu {

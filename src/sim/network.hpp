@@ -56,7 +56,8 @@ class NetworkBase {
     flip(now, next);
   }
 
-  // Between windows, for mail from and to domains of other processes (sim::RankChannels). Messages are plain data.
+  // Between windows, for mail from and to domains of other processes (sim::RankChannels). Messages are plain
+  // data.
   /// Writes the messages of the last window, by source, then in the order of sending.
   using MailWriter = std::function<void(std::uint32_t source, Cycle arrival, std::string_view message)>;
   virtual void write_mail(std::uint32_t destination, const MailWriter& write) const = 0;

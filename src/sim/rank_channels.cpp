@@ -17,7 +17,7 @@ void append(std::string& out, const void* data, std::size_t bytes) {
 }  // namespace
 
 RankChannels::RankChannels(Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
-         const std::vector<const NetworkBase*>& late)
+                           const std::vector<const NetworkBase*>& late)
     : engine_(&engine), places_(std::move(places)), here_(here), out_(ranks) {
   if (places_.size() != engine.domains()) throw std::logic_error("not this engine's domains");
   find_exits();
@@ -36,7 +36,8 @@ void RankChannels::find_exits() {
       const DomainId domain = destinations[k];
       if (is_own(domain)) continue;
       if (networks[n]->latency() == 0)
-        throw std::logic_error("channel '" + networks[n]->name() + "' leads to another rank and declares no latency");
+        throw std::logic_error("channel '" + networks[n]->name() +
+                               "' leads to another rank and declares no latency");
       exits_.push_back({n, k, domain, places_[domain]});
     }
   }

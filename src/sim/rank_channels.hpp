@@ -28,10 +28,10 @@ class RankChannels {
   /// that the caller knows (earliest_arrival()). Throws std::logic_error if a channel between ranks declares
   /// no latency.
   RankChannels(Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
-      const std::vector<const NetworkBase*>& late);
+               const std::vector<const NetworkBase*>& late);
 
-  /// By domain: how long after it is due the first message to another rank that it causes can arrive; kNever for
-  /// domains of other ranks, and if there is no path. `calm`: as long as the late networks are silent.
+  /// By domain: how long after it is due the first message to another rank that it causes can arrive; kNever
+  /// for domains of other ranks, and if there is no path. `calm`: as long as the late networks are silent.
   struct Distances {
     std::vector<Time> all, calm;
   };

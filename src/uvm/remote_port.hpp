@@ -24,7 +24,7 @@ struct RemoteAccess {
   std::uint32_t source = 0;
   std::uint64_t token = 0;
   std::uint32_t bytes = 0;
-  bool write = false;    // carries data to the host
+  bool write = false;        // carries data to the host
   bool returns_data = true;  // data return: loads and atomics; a store is done when it has been sent
 };
 
