@@ -102,7 +102,7 @@ TEST_CASE("clusters beside other kernels do not depend on windows or the order o
   auto config = small_gpu(8, 2);
   Work work;
   for (unsigned i = 0; i < 6; ++i) {
-    trace::KernelHeader k = kernel(i + 1, 24, 128 << i % 3, i % 3);
+    trace::KernelHeader k = kernel(i + 1, 24, 128u << i % 3, i % 3);
     if (i % 2 == 0) k.cluster = {i % 4 == 0 ? 3u : 8u, 1, 1};
     work.launch(k);
   }
