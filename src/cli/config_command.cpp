@@ -83,7 +83,8 @@ Syntax config_syntax(bool with_gpu) {
   add("config,c", po::value<std::string>(), "the GPU, if it is not the first argument");
   add("set", po::value<std::vector<std::string>>()->composing(), "KEY=VALUE, may be repeated; the last wins");
   add("explain", po::value<std::string>(),
-      "a key, a group (l1, pipe.fp32), all, or window: the channels and the longest window");
+      "a key, a group (l1, pipe.fp32; of a system a section: nic), all, or, of a GPU, window: the channels "
+      "and the longest window");
   add("assumed", "the values that are neither measured nor published, with the reason given for each");
   add("influence", po::value<std::vector<std::string>>()->multitoken()->composing(),
       "with --assumed: a TRACE, may be repeated; the cycles of its whole run with half and double of each "
@@ -152,9 +153,12 @@ void print_one(const po::variables_map& values) {
   if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();
   const std::string gpu = gpu_of(values);
   if (config::means_system(gpu)) {
-    refuse_idle(values, "config", {"explain", "accelsim-config", "json", "assumed"},
+    refuse_idle(values, "config", {"accelsim-config", "json", "assumed"},
                 "with a system: expected one of its devices");
-    return print_out("{}", config::to_ini(config::resolve_system(gpu, 0, overrides)));
+    const config::SystemConfig system = config::resolve_system(gpu, 0, overrides);
+    if (!values.count("explain")) return print_out("{}", config::to_ini(system));
+    const std::string wanted = values["explain"].as<std::string>();
+    return print_out("{}", config::explain(wanted == "all" ? "" : wanted, system));
   }
   if (values.count("assumed")) return print_assumptions(values, gpu, overrides);
   const auto accelsim = accelsim_config(values, gpu, overrides, values.count("strict") > 0);

@@ -129,6 +129,10 @@ struct SystemConfig {
 /// which they differ from these models, as far as these are the same for all devices.
 [[nodiscard]] std::string to_ini(const SystemConfig& system);
 
+/// Help for a parameter of a system ("nic.outstanding", "nvlink3.latency_ps"), for a section ("nic", a kind
+/// of link), or for all ("" = all): value, type, range, default, help. Throws UserError for any other name.
+[[nodiscard]] std::string explain(const std::string& key_or_section, const SystemConfig& system);
+
 /// The maximum number of devices of a system.
 inline constexpr std::uint32_t kMaxDevices = 64;
 
