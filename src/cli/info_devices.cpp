@@ -31,11 +31,22 @@ std::vector<DeviceInfo> devices_info(const std::vector<trace::Command>& commands
     }
     if (!trace::is_copy(c.kind)) continue;
     const bool in = trace::is_copy_to_device(c.kind);
-    ++(in ? device.to_device : device.to_host);
-    (in ? device.to_device_bytes : device.to_host_bytes) += c.bytes;
+    ++(in ? device.copies.to_device : device.copies.to_host);
+    (in ? device.copies.to_device_bytes : device.copies.to_host_bytes) += c.bytes;
   }
   for (const auto& [of, bytes] : multicast) devices[of.first].multicast_bytes += bytes;
   return devices;
+}
+
+CopyTotals copies_of(const std::vector<DeviceInfo>& devices) {
+  CopyTotals sum;
+  for (const DeviceInfo& device : devices) {
+    sum.to_device += device.copies.to_device;
+    sum.to_device_bytes += device.copies.to_device_bytes;
+    sum.to_host += device.copies.to_host;
+    sum.to_host_bytes += device.copies.to_host_bytes;
+  }
+  return sum;
 }
 
 std::vector<NetworkInfo> network_info(const std::vector<trace::Command>& commands) {

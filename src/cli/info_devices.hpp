@@ -9,10 +9,15 @@
 
 namespace lockstep::cli {
 
+/// Copies from the host and to it.
+struct CopyTotals {
+  std::uint64_t to_device = 0, to_device_bytes = 0, to_host = 0, to_host_bytes = 0;
+};
+
 /// What a device carries out, and what other devices copy into its memory.
 struct DeviceInfo {
   std::uint64_t kernels = 0;
-  std::uint64_t to_device = 0, to_device_bytes = 0, to_host = 0, to_host_bytes = 0;
+  CopyTotals copies;
   std::uint64_t peer_copies = 0;             // from its memory to another device's, whoever carries them out
   std::vector<std::uint64_t> peer_bytes_to;  // of these, by the device that gets them
   std::uint64_t multicast_bytes = 0;         // multicast addresses that stand for its memory too
@@ -37,5 +42,7 @@ struct NetworkInfo {
 
 /// By device; one where all commands are the first device's.
 [[nodiscard]] std::vector<DeviceInfo> devices_info(const std::vector<trace::Command>& commands);
+/// Of all devices.
+[[nodiscard]] CopyTotals copies_of(const std::vector<DeviceInfo>& devices);
 
 }  // namespace lockstep::cli
