@@ -16,7 +16,7 @@ using RecencyWords = std::vector<std::uint32_t>;
 inline constexpr std::uint32_t kLeavesFirst = 1, kFirstUse = 2, kInFlight = 0x80000000;
 
 /// The ways of a set.
-struct SetPlaces {
+struct SetWays {
   LineIndex begin = 0;
   std::uint32_t ways = 0;
 };
@@ -24,7 +24,7 @@ struct SetPlaces {
 /// The place that goes whatever the policy: an unused one, else one that leaves first; kNoLine. may(index):
 /// whether it is in question.
 template <class May>
-[[nodiscard]] LineIndex place_before_policy(const RecencyWords& words, SetPlaces set, May&& may) {
+[[nodiscard]] LineIndex place_before_policy(const RecencyWords& words, SetWays set, May&& may) {
   LineIndex found = kNoLine;
   std::uint32_t least = kFirstUse;
   for (LineIndex s = set.begin; s < set.begin + set.ways; ++s) {

@@ -11,16 +11,16 @@ namespace lockstep::mem {
 /// often it retries.
 class HashedRandomReplacement {
  public:
-  void touch(RecencyWords& words, SetPlaces, LineIndex index) const {
+  void touch(RecencyWords& words, SetWays, LineIndex index) const {
     words[index] = (words[index] & kInFlight) | kFirstUse;
   }
-  void insert(RecencyWords& words, SetPlaces set, LineIndex index) {
+  void insert(RecencyWords& words, SetWays set, LineIndex index) {
     ++taken_;
     touch(words, set, index);
   }
 
   template <class May>
-  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetWays set, May&& may) const {
     if (const LineIndex index = place_before_policy(words, set, may); index != kNoLine) return index;
     const LineIndex end = set.begin + set.ways;
     std::uint32_t candidates = 0;

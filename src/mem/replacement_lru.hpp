@@ -13,14 +13,14 @@ class LruReplacement {
   /// `uses`: how many are distinguished before their numbers wrap around.
   explicit LruReplacement(std::uint32_t uses = kInFlight - 1) : last_use_(uses) {}
 
-  void touch(RecencyWords& words, SetPlaces set, LineIndex index) {
+  void touch(RecencyWords& words, SetWays set, LineIndex index) {
     if (clock_ == last_use_) renumber(words, set.ways);
     words[index] = (words[index] & kInFlight) | clock_++;
   }
-  void insert(RecencyWords& words, SetPlaces set, LineIndex index) { touch(words, set, index); }
+  void insert(RecencyWords& words, SetWays set, LineIndex index) { touch(words, set, index); }
 
   template <class May>
-  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetWays set, May&& may) const {
     LineIndex best = kNoLine;
     std::uint32_t oldest = kInFlight;
     for (LineIndex s = set.begin; s < set.begin + set.ways; ++s) {

@@ -10,7 +10,7 @@ namespace lockstep::mem {
 /// where all have it.
 class NruReplacement {
  public:
-  void touch(RecencyWords& words, SetPlaces set, LineIndex index) const {
+  void touch(RecencyWords& words, SetWays set, LineIndex index) const {
     words[index] = (words[index] & kInFlight) | kReferenced;
     const LineIndex end = set.begin + set.ways;
     for (LineIndex s = set.begin; s < end; ++s)
@@ -18,10 +18,10 @@ class NruReplacement {
     for (LineIndex s = set.begin; s < end; ++s)
       if (s != index) words[s] = (words[s] & kInFlight) | kFirstUse;
   }
-  void insert(RecencyWords& words, SetPlaces set, LineIndex index) const { touch(words, set, index); }
+  void insert(RecencyWords& words, SetWays set, LineIndex index) const { touch(words, set, index); }
 
   template <class May>
-  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetWays set, May&& may) const {
     if (const LineIndex index = place_before_policy(words, set, may); index != kNoLine) return index;
     LineIndex first = kNoLine;
     for (LineIndex s = set.begin; s < set.begin + set.ways; ++s) {

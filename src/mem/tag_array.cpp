@@ -6,7 +6,7 @@ namespace lockstep::mem {
 
 std::optional<LineIndex> TagArray::victim(std::uint32_t set, bool far, std::uint32_t far_ways,
                                           L2Placing placing) const {
-  const SetPlaces places = places_of(set);
+  const SetWays places = places_of(set);
   const bool to_be_last = placing.priority == L2Priority::kLast && !far;
   if (far) {
     std::uint32_t copies = 0;

@@ -180,10 +180,10 @@ class TagArray {
     return static_cast<std::uint32_t>(line / kLineBytes * 0x9e3779b97f4a7c15 >> 32) | 1;  // 0: unused
   }
 
-  [[nodiscard]] SetPlaces places_of(std::uint32_t set) const { return {set * ways_, ways_}; }
-  [[nodiscard]] SetPlaces places_around(LineIndex index) const { return places_of(index / ways_); }
+  [[nodiscard]] SetWays places_of(std::uint32_t set) const { return {set * ways_, ways_}; }
+  [[nodiscard]] SetWays places_around(LineIndex index) const { return places_of(index / ways_); }
   template <class May>
-  [[nodiscard]] LineIndex choose(SetPlaces set, May&& may) const {
+  [[nodiscard]] LineIndex choose(SetWays set, May&& may) const {
     return std::visit([&](const auto& r) { return r.choose(recency_, set, may); }, replacement_);
   }
   [[nodiscard]] LineIndex next_dirty(std::uint32_t set) const;

@@ -8,13 +8,13 @@ namespace lockstep::mem {
 /// A word is the number of the line's arrival.
 class FifoReplacement {
  public:
-  void touch(RecencyWords&, SetPlaces, LineIndex) const {}
-  void insert(RecencyWords& words, SetPlaces, LineIndex index) {
+  void touch(RecencyWords&, SetWays, LineIndex) const {}
+  void insert(RecencyWords& words, SetWays, LineIndex index) {
     words[index] = (words[index] & kInFlight) | (kFirstUse + arrivals_++);
   }
 
   template <class May>
-  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+  [[nodiscard]] LineIndex choose(const RecencyWords& words, SetWays set, May&& may) const {
     LineIndex first = kNoLine;
     std::uint32_t earliest = kInFlight;
     for (LineIndex s = set.begin; s < set.begin + set.ways; ++s) {
