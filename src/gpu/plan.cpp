@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gpu/cluster_plan.hpp"
+#include "gpu/plan_commands.hpp"
 #include "trace/host_task.hpp"
 #include "util/error.hpp"
 #include "uvm/remote.hpp"
@@ -36,77 +37,9 @@ void check_selection(const trace::TraceSet& trace, const IdRanges& ranges) {
   }
 }
 
-/// The command to managed memory that a command of the trace stands for; none for other commands and kManage.
-std::optional<uvm::ManagedCommand> managed_command(const trace::Command& c) {
-  using Kind = uvm::ManagedCommand::Kind;
-  const auto managed = [&](Kind kind) {
-    return uvm::ManagedCommand{kind, static_cast<uvm::Advice>(c.advice), c.host, 0, c.address, c.bytes};
-  };
-  switch (c.kind) {
-    case trace::Command::Kind::kAdvise:
-      return managed(Kind::kAdvise);
-    case trace::Command::Kind::kPrefetch:
-    case trace::Command::Kind::kStreamPrefetch:
-      return managed(Kind::kPrefetch);
-    case trace::Command::Kind::kHostAccess:
-      return managed(c.write ? Kind::kHostWrite : Kind::kHostRead);
-    case trace::Command::Kind::kRelease:
-      return managed(Kind::kRelease);
-    default:
-      return std::nullopt;
-  }
-}
-
 std::string other_architecture(const trace::KernelHeader& header, const config::GpuConfig& config) {
-  return fmt::format("code of sm_{} runs on {}, which is sm_{}: its instructions are timed as there",
+  return fmt::format("code of sm_{} runs on {}: its instructions have the latencies of sm_{}",
                      header.binary_version, config.gpu.name, config.gpu.arch);
-}
-
-host::HostCommand::Kind host_kind(trace::Command::Kind kind) {
-  using From = trace::Command::Kind;
-  using To = host::HostCommand::Kind;
-  switch (kind) {
-    case From::kCopyToDevice:
-      return To::kCopyToDevice;
-    case From::kCopyToHost:
-      return To::kCopyToHost;
-    case From::kKernel:
-      return To::kKernel;
-    case From::kWait:
-      return To::kWait;
-    case From::kStreamCopyToDevice:
-      return To::kStreamCopyToDevice;
-    case From::kStreamCopyToHost:
-      return To::kStreamCopyToHost;
-    case From::kEventRecord:
-      return To::kEventRecord;
-    case From::kStreamWait:
-      return To::kStreamWait;
-    case From::kEventWait:
-      return To::kEventWait;
-    case From::kFill:
-      return To::kFill;
-    case From::kDeviceCopy:
-      return To::kDeviceCopy;
-    case From::kPeerCopy:
-      return To::kPeerCopy;
-    case From::kPlace:
-    case From::kMulticast:
-    case From::kManage:
-    case From::kRelease:
-    case From::kAdvise:
-    case From::kPrefetch:
-    case From::kHostAccess:
-    case From::kDeviceAccess:
-    case From::kStreamPrefetch:
-    case From::kNetMemory:
-    case From::kNetQueue:
-    case From::kNetOperation:
-    case From::kHostCall:
-    case From::kHostTask:
-      break;
-  }
-  return To::kManagedCommand;
 }
 
 /// A setting that managed memory of several devices does not support; null if there is none.
@@ -117,26 +50,6 @@ const char* not_shared(const uvm::Parameters& p) {
   if (p.remote_path != uvm::RemotePath::kLink) return "uvm.remote_path = slot";
   if (p.smart_runtime) return "uvm.smart_runtime = true";
   return p.synchronise_copies ? "uvm.synchronise_copies = true" : nullptr;
-}
-
-host::HostCommand to_host_command(const uvm::ManagedCommand& managed) {
-  host::HostCommand command;
-  command.kind = host::HostCommand::Kind::kManagedCommand;
-  command.managed = managed;
-  return command;
-}
-
-host::HostCommand call_command(const trace::Command& c, const config::LaunchGroup& times) {
-  host::HostCommand command;
-  command.kind = host::HostCommand::Kind::kCall;
-  command.thread = c.thread;
-  if (c.call == trace::Command::Call::kLaunch) command.busy_ns = times.call_ns;
-  if (c.call == trace::Command::Call::kReturn) command.busy_ns = times.wait_ns;
-  return command;
-}
-
-uvm::ManagedCommand access_command(const trace::Command& c, uvm::ManagedCommand::Kind kind) {
-  return {kind, uvm::Advice::kNone, false, 0, c.address, c.bytes};
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ std::string overrides_line(const RunReport& report) {
   std::size_t shown = 0;
   for (const auto& [key, value] : report.overrides) {
     if (shown++ == kListed) break;
-    text += fmt::format("{}{} = {}", text.empty() ? "not as in that model: " : ", ", printable(key),
+    text += fmt::format("{}{} = {}", text.empty() ? "changed values: " : ", ", printable(key),
                         printable(value));
   }
   if (report.overrides.size() > kListed)
