@@ -50,16 +50,22 @@ def _differs(found, right, tolerance, what):
     return ""
 
 
-def shortest_paths(run, _output, _args):
-    """Costs from node 0, by Dijkstra's algorithm."""
-    nodes, arcs = _arcs(run)
-    near, costs, waiting = _neighbours(nodes, arcs, True), {}, [(0, 0)]
+def cheapest(near, source=0):
+    """{node: cost} from `source`, by Dijkstra's algorithm. `near[node]`: (end, weight) of each arc from there."""
+    costs, waiting = {}, [(0, source)]
     while waiting:
         cost, node = heapq.heappop(waiting)
         if node not in costs:
             costs[node] = cost
             for end, weight in near[node]:
                 heapq.heappush(waiting, (cost + weight, end))
+    return costs
+
+
+def shortest_paths(run, _output, _args):
+    """Costs from node 0."""
+    nodes, arcs = _arcs(run)
+    costs = cheapest(_neighbours(nodes, arcs, True))
     found = _results(run, nodes, int)
     return _differs(found, [costs[node] for node in range(nodes)], 0, "cost") if found else "no costs"
 

@@ -1,8 +1,9 @@
 """Inputs of the form that the programs read, the same in every run. Each function writes `path` (a pathlib.Path)."""
-import heapq
 import math
 import random
 import struct
+
+from . import graphs
 
 
 def _random(path, *parameters):
@@ -268,13 +269,7 @@ def roads(path, answer, nodes):
     first = [sum(map(len, ways[:node])) for node in range(nodes)]
     _lines(path, [nodes, sum(map(len, ways)), 0, *(f"{first[n]} {len(ways[n])}" for n in range(nodes)),
                   *(f"{target} {cost}" for way in ways for target, cost in way)])
-    costs, open_nodes = {}, [(0, 0)]
-    while open_nodes:
-        cost, node = heapq.heappop(open_nodes)
-        if node not in costs:
-            costs[node] = cost
-            for target, more in ways[node]:
-                heapq.heappush(open_nodes, (cost + more, target))
+    costs = graphs.cheapest(ways)
     _lines(path.with_name(answer), [nodes, *(f"{node} {costs[node]}" for node in range(nodes))])
 
 
