@@ -9,33 +9,33 @@ namespace {
 
 template <template <class, Post> class Op, Opcode kOp>
 inline constexpr Row kBinaryPacks[] = {
-    {kOp, Type::kF16, 0, rare_kernel<&Op<F16, Post::kNone>::apply>},
+    {kOp, Type::kF16, 0, alu::kernel<&Op<F16, Post::kNone>::apply>},
     {kOp, Type::kF16, kFtz, rare_kernel<&Op<F16Ftz, Post::kNone>::apply>},
     {kOp, Type::kF16, kSat, rare_kernel<&Op<F16, Post::kSat>::apply>},
     {kOp, Type::kF16, kFtz | kSat, rare_kernel<&Op<F16Ftz, Post::kSat>::apply>},
-    {kOp, Type::kF16x2, 0, rare_kernel<pack2<F16, u32, Op>>},
+    {kOp, Type::kF16x2, 0, alu::kernel<pack2<F16, u32, Op>>},
     {kOp, Type::kF16x2, kFtz, rare_kernel<pack2<F16Ftz, u32, Op>>},
     {kOp, Type::kF16x2, kSat, rare_kernel<pack2<F16, u32, Op, Post::kSat>>},
     {kOp, Type::kF16x2, kFtz | kSat, rare_kernel<pack2<F16Ftz, u32, Op, Post::kSat>>},
-    {kOp, Type::kBf16, 0, rare_kernel<&Op<Bf16, Post::kNone>::apply>},
-    {kOp, Type::kBf16x2, 0, rare_kernel<pack2<Bf16, u32, Op>>},
+    {kOp, Type::kBf16, 0, alu::kernel<&Op<Bf16, Post::kNone>::apply>},
+    {kOp, Type::kBf16x2, 0, alu::kernel<pack2<Bf16, u32, Op>>},
 };
 constexpr Row kFmaPacks[] = {
-    {Opcode::kFma, Type::kF16, 0, rare_kernel<&Fma<F16, Post::kNone>::apply>},
+    {Opcode::kFma, Type::kF16, 0, alu::kernel<&Fma<F16, Post::kNone>::apply>},
     {Opcode::kFma, Type::kF16, kFtz, rare_kernel<&Fma<F16Ftz, Post::kNone>::apply>},
     {Opcode::kFma, Type::kF16, kSat, rare_kernel<&Fma<F16, Post::kSat>::apply>},
     {Opcode::kFma, Type::kF16, kFtz | kSat, rare_kernel<&Fma<F16Ftz, Post::kSat>::apply>},
     {Opcode::kFma, Type::kF16, kRelu, rare_kernel<&Fma<F16, Post::kRelu>::apply>},
     {Opcode::kFma, Type::kF16, kFtz | kRelu, rare_kernel<&Fma<F16Ftz, Post::kRelu>::apply>},
-    {Opcode::kFma, Type::kF16x2, 0, rare_kernel<pack3<F16, u32, Fma>>},
+    {Opcode::kFma, Type::kF16x2, 0, alu::kernel<pack3<F16, u32, Fma>>},
     {Opcode::kFma, Type::kF16x2, kFtz, rare_kernel<pack3<F16Ftz, u32, Fma>>},
     {Opcode::kFma, Type::kF16x2, kSat, rare_kernel<pack3<F16, u32, Fma, Post::kSat>>},
     {Opcode::kFma, Type::kF16x2, kFtz | kSat, rare_kernel<pack3<F16Ftz, u32, Fma, Post::kSat>>},
     {Opcode::kFma, Type::kF16x2, kRelu, rare_kernel<pack3<F16, u32, Fma, Post::kRelu>>},
     {Opcode::kFma, Type::kF16x2, kFtz | kRelu, rare_kernel<pack3<F16Ftz, u32, Fma, Post::kRelu>>},
-    {Opcode::kFma, Type::kBf16, 0, rare_kernel<&Fma<Bf16, Post::kNone>::apply>},
+    {Opcode::kFma, Type::kBf16, 0, alu::kernel<&Fma<Bf16, Post::kNone>::apply>},
     {Opcode::kFma, Type::kBf16, kRelu, rare_kernel<&Fma<Bf16, Post::kRelu>::apply>},
-    {Opcode::kFma, Type::kBf16x2, 0, rare_kernel<pack3<Bf16, u32, Fma>>},
+    {Opcode::kFma, Type::kBf16x2, 0, alu::kernel<pack3<Bf16, u32, Fma>>},
     {Opcode::kFma, Type::kBf16x2, kRelu, rare_kernel<pack3<Bf16, u32, Fma, Post::kRelu>>},
 };
 

@@ -11,13 +11,20 @@ namespace lockstep::exec::alu {
 namespace {
 
 template <class View>
-inline constexpr bool kIsHalf =
-    std::is_same_v<View, F16> || std::is_same_v<View, F16Ftz> || std::is_same_v<View, Bf16>;
+inline constexpr bool kIsHalf = std::is_same_v<View, F16> || std::is_same_v<View, F16Ftz>;
+template <class View>
+inline constexpr bool kIsPackable = kIsHalf<View> || std::is_same_v<View, Bf16>;
+
+/// Type of exact products. Those of half precision have 22 bits and are multiples of 2^-48. Its sums rounded
+/// to single precision can be rounded again, since 24 >= 2 * 11 + 2 (Figueroa, "When is double rounding
+/// innocuous?", SIGNUM Newsletter 1995); what would be a subnormal half is exact.
+template <class View>
+using Product = std::conditional_t<kIsHalf<View>, float, Arithmetic<View>>;
 
 template <class View>
-LOCKSTEP_INLINE auto sum(View a, View b, Arithmetic<View> sign) {
-  if constexpr (kIsHalf<View>) {
-    return add_to_odd(a.value, sign * b.value);
+LOCKSTEP_INLINE auto sum(View a, View b, Product<View> sign) {
+  if constexpr (std::is_same_v<View, Bf16>) {
+    return add_to_odd(double{a.value}, sign * b.value);
   } else {
     return sign > 0 ? a.value + b.value : a.value - b.value;
   }
@@ -33,14 +40,15 @@ struct Sub {
 };
 template <class View, Post kPost>
 struct Mul {
-  using T = Arithmetic<View>;
+  using T = Product<View>;
   static auto apply(View a, View b) { return finish<View, kPost>(T{a.value} * T{b.value}, a, b); }
 };
 template <class View, Post kPost>
 struct Fma {
   static auto apply(View a, View b, View c) {
-    if constexpr (kIsHalf<View>) {
-      return finish<View, kPost>(add_to_odd(double{a.value} * b.value, c.value), a, b, c);
+    if constexpr (kIsPackable<View>) {
+      using T = Product<View>;
+      return finish<View, kPost>(add_to_odd(T{a.value} * T{b.value}, T{c.value}), a, b, c);
     } else {
       return finish<View, kPost>(std::fma(a.value, b.value, c.value), a, b, c);
     }

@@ -23,7 +23,7 @@ u64 widen(F32 a) {
 /// Keeps sign and upper payload of a NaN, as the host does.
 float narrow(F64 a) { return static_cast<float>(a.value); }
 float half_to_single(F16 a) { return canonical(a.value); }
-u16 single_to_half(F32 a) { return round_to_16<10, 15>(a.value); }
+u16 single_to_half(F32 a) { return round_to_half(a.value); }
 float saturated(F32 a) { return after<Post::kSat>(a.value); }
 template <Round kRound>
 float whole_single(F32 a) {

@@ -45,14 +45,18 @@ constexpr float bf16_to_float(u16 bits) { return std::bit_cast<float>(u32{bits} 
 /// x + y rounded to odd: exact, or the neighbour whose last bit is 1. A further rounding to a format with at
 /// least two bits less is then correct in every mode (Boldo and Melquiond, "Emulation of FMA and correctly
 /// rounded sums", IEEE TC 2008).
-constexpr double add_to_odd(double x, double y) {
-  const double sum = x + y;
-  const double back = sum - x;
-  const double error = (x - (sum - back)) + (y - back);
-  const u64 bits = std::bit_cast<u64>(sum);
-  const bool inexact = error != 0 && (bits & 1) == 0 && std::bit_cast<u64>(error) << 1 < 0xffe0000000000000;
-  const u64 step = (std::bit_cast<u64>(error) ^ bits) >> 63 != 0 ? ~u64{0} : 1;
-  return std::bit_cast<double>(inexact ? bits + step : bits);
+template <class T>
+constexpr T add_to_odd(T x, T y) {
+  using Bits = std::conditional_t<std::is_same_v<T, float>, u32, u64>;
+  constexpr Bits kTwiceInfinity = std::bit_cast<Bits>(std::numeric_limits<T>::infinity()) << 1;
+  const T sum = x + y;
+  const T back = sum - x;
+  const T error = (x - (sum - back)) + (y - back);
+  const Bits bits = std::bit_cast<Bits>(sum), difference = std::bit_cast<Bits>(error);
+  // Without branches, so that the loop over lanes vectorises. Neither zero, infinite nor NaN:
+  const Bits inexact = static_cast<Bits>((difference << 1) - 1 < kTwiceInfinity - 1) & ~bits & 1;
+  const Bits away = (difference ^ bits) >> (8 * sizeof(T) - 1);
+  return std::bit_cast<T>(bits + inexact - 2 * (inexact & away));
 }
 
 /// A finite or infinite double to a 16-bit format, to nearest even; NaN becomes canonical. kMantissa bits are
@@ -74,6 +78,30 @@ constexpr u16 round_to_16(double x) {
   const u64 up = rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0;
   const u64 base = exponent < 1 ? kept : kept + (static_cast<u64>(exponent - 1) << kMantissa);
   return static_cast<u16>(sign | (base + up));
+}
+
+/// The same for half precision from single: without branches and in 32 bits, for loops over lanes.
+constexpr u16 round_to_half(float x) {
+  constexpr u32 kOverflow = 0x477ff000;                    // 65520, half-way to what would be 2^16
+  constexpr u32 kNormal = 0x38800000, kHalf = 0x3f000000;  // 2^-14; 0.5, whose last bit is 2^-24
+  const u32 bits = std::bit_cast<u32>(x), size = bits & 0x7fffffff;
+  const u32 normal = (size + 0xfff + (size >> 13 & 1) - (112u << 23)) >> 13;
+  const u32 tiny = std::bit_cast<u32>(std::bit_cast<float>(size) + 0.5f) - kHalf;
+  const u32 finite = size < kNormal ? tiny : normal;
+  const u32 large = size > 0x7f800000 ? u32{kNan16} : u32{0x7c00};
+  const u32 sign = size > 0x7f800000 ? 0 : bits >> 16 & 0x8000;
+  return static_cast<u16>(sign | (size < kOverflow ? finite : large));
+}
+/// The same for bfloat16 from double: to odd in single precision, of which bfloat16 is the upper half.
+constexpr u16 round_to_bf16(double x) {
+  const float nearest = static_cast<float>(x);
+  const u32 bits = std::bit_cast<u32>(nearest), size = bits & 0x7fffffff;
+  const double back = nearest;
+  const u64 exact = std::bit_cast<u64>(x) & 0x7fffffffffffffff,
+            found = std::bit_cast<u64>(back) & 0x7fffffffffffffff;
+  const u32 odd = (size - static_cast<u32>(found > exact)) | static_cast<u32>(found != exact);
+  const u32 rounded = (odd + 0x7fff + (odd >> 16 & 1)) >> 16;
+  return static_cast<u16>(size > 0x7f800000 ? u32{kNan16} : (bits >> 16 & 0x8000) | rounded);
 }
 
 // Views. `value` is what arithmetic is done on.
@@ -164,10 +192,14 @@ constexpr auto finish(R result, Operands... operands) {
   } else if constexpr (std::is_same_v<View, F32Ftz>) {
     return flushed(canonical(after<kPost>(result)));
   } else if constexpr (std::is_same_v<View, Bf16> || std::is_same_v<View, Bf16Ftz>) {
-    const u16 bits = round_to_16<7, 127>(after<kPost>(double{result}));
+    const u16 bits = round_to_bf16(after<kPost>(double{result}));
     return std::is_same_v<View, Bf16Ftz> && (bits & 0x7f80) == 0 ? static_cast<u16>(bits & 0x8000) : bits;
   } else {
-    const u16 bits = round_to_16<10, 15>(after<kPost>(double{result}));
+    u16 bits = 0;
+    if constexpr (std::is_same_v<R, float>)
+      bits = round_to_half(after<kPost>(result));
+    else
+      bits = round_to_16<10, 15>(after<kPost>(double{result}));
     return std::is_same_v<View, F16Ftz> && (bits & 0x7c00) == 0 ? static_cast<u16>(bits & 0x8000) : bits;
   }
 }
