@@ -79,8 +79,9 @@ bool HostQueue::take() {
 }
 
 void HostQueue::take_call(const HostCommand& call) {
-  if (call.thread >= threads_.size()) threads_.resize(call.thread + std::size_t{1}, threads_[0]);
+  if (call.thread >= threads_.size()) threads_.resize(call.thread + std::size_t{1}, kNever);
   caller_ = call.thread;
+  if (threads_[caller_] == kNever) threads_[caller_] = threads_[0];
   threads_[caller_] = call_time() + time_of_ns_.ceil(call.busy_ns);
 }
 

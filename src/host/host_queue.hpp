@@ -236,7 +236,7 @@ class HostQueue {
   Until until_ = Until::kTaken;
   sim::ClockRatio time_of_ns_;
   Time now_ = 0;
-  std::vector<Time> threads_ = {0};                 // until when each is busy
+  std::vector<Time> threads_ = {0};                 // until when each is busy; kNever: it has not called
   std::uint32_t caller_ = 0;                        // whose calls are taken
   std::set<std::pair<Time, std::uint32_t>> calls_;  // streams whose next command is asked for by a call that
                                                     // has not ended: when it does
