@@ -25,6 +25,15 @@ std::string outline(const Frame& frame, const std::vector<double>& at, const std
   return data + " Z";
 }
 
+bool has_values(const AreaChart& chart) {
+  const auto has_value = [&](const AreaChart::Layer& layer) {
+    const std::size_t shown = std::min(chart.at.size(), layer.values.size());
+    return std::any_of(layer.values.begin(), layer.values.begin() + static_cast<std::ptrdiff_t>(shown),
+                       [](double v) { return std::isfinite(v); });
+  };
+  return std::any_of(chart.layers.begin(), chart.layers.end(), has_value);
+}
+
 double highest(const AreaChart& chart) {
   double highest = 0;
   for (std::size_t i = 0; i < chart.at.size(); ++i) {
@@ -44,7 +53,7 @@ std::string svg(const AreaChart& chart, Place place) {
     legend.push_back({chart.layers[i].name, chart.layers[i].colour.value_or(static_cast<unsigned>(i))});
   const double top = draw_legend(canvas, legend, chart.title.empty() ? 6 : 30);
 
-  const bool empty = chart.at.empty() || chart.layers.empty();
+  const bool empty = !has_values(chart);
   Axis x = chart.x, y = chart.y;
   if (!empty && !x.to) x.to = chart.at.back();  // no empty margin behind the end
   y.zero = true;

@@ -18,6 +18,27 @@ double value_at(const BarChart::Bars& bars, std::size_t category) {
   return std::isfinite(value) && value > 0 ? value : 0;
 }
 
+struct Shown {
+  std::size_t values = 0, left_out = 0;
+};
+
+/// Values that are there, and those below the axis' beginning.
+Shown shown_of(const BarChart& chart) {
+  Shown shown;
+  for (const BarChart::Bars& bars : chart.series)
+    for (std::size_t c = 0; c < std::min(chart.categories.size(), bars.values.size()); ++c) {
+      shown.values += std::isfinite(bars.values[c]) ? 1u : 0u;
+      shown.left_out += std::isfinite(bars.values[c]) && bars.values[c] < 0 ? 1u : 0u;
+    }
+  return shown;
+}
+
+void draw_notes(Canvas& canvas, const BarChart& chart, const Box& box) {
+  const Shown shown = shown_of(chart);
+  if (shown.values == shown.left_out) draw_no_data(canvas, box);
+  draw_left_out(canvas, box, shown.left_out);
+}
+
 double highest(const BarChart& chart) {
   double highest = 0;
   for (std::size_t c = 0; c < chart.categories.size(); ++c) {
@@ -84,7 +105,7 @@ void draw_upright(Canvas& canvas, const BarChart& chart, const std::vector<Legen
   canvas.text((box.left + box.right) / 2, box.bottom + 33, chart.category_title, Anchor::kMiddle);
   if (!axis_title(chart.value).empty())
     canvas.upward_text(16, (box.top + box.bottom) / 2, axis_title(chart.value));
-  if (chart.categories.empty() || chart.series.empty()) draw_no_data(canvas, box);
+  draw_notes(canvas, chart, box);
 }
 
 double lanes_of(const BarChart& chart) {
@@ -117,7 +138,7 @@ void draw_sideways(Canvas& canvas, const BarChart& chart, const std::vector<Lege
   });
   canvas.line(box.left, box.top, box.left, box.bottom, "axis");
   canvas.text((box.left + box.right) / 2, box.bottom + 33, axis_title(chart.value), Anchor::kMiddle);
-  if (chart.categories.empty() || chart.series.empty()) draw_no_data(canvas, box);
+  draw_notes(canvas, chart, box);
 }
 
 /// Lines of a legend of these entries, as draw_legend() breaks them, by drawing it on a canvas that is not

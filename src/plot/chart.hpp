@@ -61,7 +61,7 @@ struct Chart {
 struct AreaChart {
   struct Layer {
     std::string name;
-    std::vector<double> values;  // one for each x; negative ones count as 0
+    std::vector<double> values;  // one for each x; negative ones, and those that are not finite, count as 0
     std::optional<unsigned> colour;
   };
   std::string title;
@@ -81,7 +81,7 @@ struct BarChart {
   };  // kSideways: room for long names of categories
   struct Bars {
     std::string name;
-    std::vector<double> values;  // one for each category
+    std::vector<double> values;  // one for each category; not finite: no value
     std::optional<unsigned> colour;
   };
   std::string title;

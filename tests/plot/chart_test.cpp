@@ -208,6 +208,43 @@ TEST_CASE("areas end at the sum of their layers") {
   CHECK(y == Approx((y4 + y6) / 2).margin(0.02));  // 1 + 4
 }
 
+TEST_CASE("a bar without a value is not drawn; one below the axis is counted") {
+  const double nan = std::nan("");
+  for (const auto direction : {BarChart::Direction::kUpright, BarChart::Direction::kSideways}) {
+    BarChart chart{.title = "",
+                   .category_title = "",
+                   .value = {},
+                   .categories = {"a", "b", "c"},
+                   .series = {{"one", {1, nan, -2}, {}}, {"two", {nan, nan, -1}, {}}},
+                   .direction = direction,
+                   .size = {}};
+    Tree svg = parsed(lockstep::plot::svg(chart));
+    CHECK(std::ranges::count_if(elements(svg, "rect"), [](const Tree& r) {
+            return r.get_child_optional("title").has_value();
+          }) == 1);
+    CHECK(has_text(svg, "2 values cannot be shown on these axes"));
+    CHECK_FALSE(has_text(svg, "no data"));
+    chart.series = {{"one", {nan, nan, nan}, {}}};
+    CHECK(has_text(parsed(lockstep::plot::svg(chart)), "no data"));
+    chart.series = {{"one", {0, nan, nan}, {}}};
+    svg = parsed(lockstep::plot::svg(chart));
+    CHECK_FALSE(has_text(svg, "no data"));
+    CHECK_FALSE(has_text(svg, "1 value cannot be shown on these axes"));
+  }
+}
+
+TEST_CASE("areas of which no value is known say so") {
+  AreaChart chart{.title = "",
+                  .x = {},
+                  .y = {},
+                  .at = {0, 1},
+                  .layers = {{"a", {std::nan(""), std::nan("")}, {}}},
+                  .size = {}};
+  CHECK(has_text(parsed(svg(chart)), "no data"));
+  chart.layers[0].values[1] = 0;
+  CHECK_FALSE(has_text(parsed(svg(chart)), "no data"));
+}
+
 TEST_CASE("a heat map's depth follows the value, and absent values are absent") {
   const HeatMap map{.title = "",
                     .x_title = "",
