@@ -15,12 +15,12 @@ struct SizeUnit {
 inline constexpr SizeUnit kSizeUnits[] = {{"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
 
 /// nullptr where `text` is no such unit. K, KB and KiB are the same 1024 bytes, as data sheets count memories
-/// and caches, and so are M, G and T with their powers, in whichever case; but Kb, Mb, ... would be bits and
-/// are none.
+/// and caches, and so are M, G and T with their powers, in whichever case; but Kb, Kib, Mb ... would be
+/// bits and are none.
 [[nodiscard]] constexpr const SizeUnit* find_size_unit(std::string_view text) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   if (text.empty()) return nullptr;
-  const bool bits = text.size() == 2 && text[0] != lower(text[0]) && text[1] == 'b';
+  const bool bits = text.size() > 1 && text[0] != lower(text[0]) && text.back() == 'b';
   if (bits) return nullptr;
   for (const SizeUnit& unit : kSizeUnits) {
     if (lower(text[0]) != lower(unit.name[0])) continue;
