@@ -36,7 +36,7 @@ int run_compare(int argc, char** argv) {
   syntax.positionals = {"A", "B"};
   syntax.rest = "others";
   syntax.options.add_options()("tolerance", po::value<std::string>()->default_value("0"),
-                               "relative difference that is tolerated, such as 0.01")(
+                               "tolerated difference, as a share of the larger value, such as 0.01")(
       "json", "the differences as JSON");
   syntax.notes = "Exit codes: 0 no difference, 1 differences, 2 bad usage or input.";
   const auto values = parse(argc, argv, syntax);

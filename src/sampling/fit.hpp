@@ -34,7 +34,7 @@ struct Prediction {
 /// Units of size x (instructions) with measures y. The model depends on the units that
 /// were seen, and is the same for all measures:
 /// - kLinear, y = a + b x with residuals of one variance: at least four units whose sizes differ;
-/// - kMean, y = a, likewise: at least four units whose sizes are equal, within a thousandth;
+/// - kMean, y = a, likewise: sizes that are equal, within a thousandth;
 /// - kRatio, y = b x with residuals whose variance is proportional to x: otherwise, or on request.
 /// The sum over unseen units is predicted by least squares. Its error's variance counts the scatter of the
 /// unseen units, which is what makes it vanish when all are seen (the finite population correction), and the

@@ -8,7 +8,7 @@
 namespace lockstep::stats {
 
 struct CompareOptions {
-  double tolerance = 0;  // relative, against the first run
+  double tolerance = 0;  // difference from the first run's value, as a share of the larger of the two
   bool json = false;     // all differences as JSON instead of text for people
 };
 
