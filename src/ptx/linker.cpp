@@ -21,6 +21,10 @@ constexpr std::string_view kRuntimeFunctions[] = {
 bool is_definition(const Function& f) { return f.has_body; }
 bool is_definition(const Variable& v) { return v.linkage != Linkage::kExtern; }
 
+/// A definition that gives way to any other one.
+bool is_tentative(const Function&) { return false; }
+bool is_tentative(const Variable& v) { return v.linkage == Linkage::kCommon && v.initial.empty(); }
+
 bool same_layout(const std::vector<Parameter>& a, const std::vector<Parameter>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Parameter& p, const Parameter& q) {
     return p.size == q.size && p.offset == q.offset;
@@ -36,9 +40,9 @@ bool agrees(const Function& a, const Function& b) {
 bool is_of_bytes(const Variable& v) { return !is_definition(v) && bits(v.type) == 8 && !v.dims.empty(); }
 
 bool agrees(const Variable& a, const Variable& b) {
-  const bool sized =
-      !a.unsized && !b.unsized && a.linkage != Linkage::kCommon && b.linkage != Linkage::kCommon;
-  const bool alike = bits(a.type) == bits(b.type) || is_of_bytes(a) || is_of_bytes(b);
+  const bool common = a.linkage == Linkage::kCommon || b.linkage == Linkage::kCommon;  // of any type and size
+  const bool sized = !a.unsized && !b.unsized && !common;
+  const bool alike = common || bits(a.type) == bits(b.type) || is_of_bytes(a) || is_of_bytes(b);
   return a.space == b.space && alike && (!sized || a.size == b.size);
 }
 
@@ -84,15 +88,7 @@ class Merger {
           fmt::format("{} is declared differently in {}", quote(object.name), origins_[id].text()));
     }
     if (!is_definition(object)) return;
-    const bool weak = object.linkage == Linkage::kWeak, weak_before = before.linkage == Linkage::kWeak;
-    const bool common = object.linkage == Linkage::kCommon && before.linkage == Linkage::kCommon;
-    bool takes = !is_definition(before) || (weak_before && !weak);
-    if (common) takes = is_larger(object, before);
-    if (!takes && !common && !weak) {
-      throw InputError(file, object.place.line,
-                       fmt::format("{} is defined already in {}", quote(object.name), origins_[id].text()));
-    }
-    if (!takes) return;
+    if (!replaces(id, object, file)) return;
     before = std::move(object);
     origins_[id] = {file, before.place};
   }
@@ -105,8 +101,32 @@ class Merger {
   }
   static bool merge_dynamic(Function&, const Function&) { return false; }
 
-  static bool is_larger(const Variable& a, const Variable& b) { return a.size > b.size; }
-  static bool is_larger(const Function&, const Function&) { return false; }
+  /// Whether the definition `object` stands for the name from now on, and not the one before.
+  bool replaces(std::uint32_t id, const Object& object, const std::string& file) const {
+    const Object& before = out_[id];
+    if (!is_definition(before)) return true;
+    if (is_tentative(object) || is_tentative(before)) return replaces_tentative(id, object, file);
+    const bool weak = object.linkage == Linkage::kWeak, weak_before = before.linkage == Linkage::kWeak;
+    if (weak || weak_before) return !weak;
+    throw InputError(file, object.place.line,
+                     fmt::format("{} is defined already in {}", quote(object.name), origins_[id].text()));
+  }
+
+  /// "PTX ISA 9.0", .common: the largest of several counts; where one of them is initialised it is that one,
+  /// and must be the largest. nvlink 13 takes a strong or weak definition likewise.
+  bool replaces_tentative(std::uint32_t id, const Variable& v, const std::string& file) const {
+    const Variable& before = out_[id];
+    if (is_tentative(v) && is_tentative(before)) return v.size > before.size;
+    const Variable &tentative = is_tentative(v) ? v : before, &definition = is_tentative(v) ? before : v;
+    if (tentative.size > definition.size)
+      throw InputError(
+          file, v.place.line,
+          fmt::format("{} has {} bytes and {} in {}; expected a definition as large as its largest "
+                      ".common declaration",
+                      quote(v.name), v.size, before.size, origins_[id].text()));
+    return is_tentative(before);
+  }
+  bool replaces_tentative(std::uint32_t, const Function&, const std::string&) const { return false; }
 
   std::vector<Object>& out_;
   std::vector<Origin> origins_;

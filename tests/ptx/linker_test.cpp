@@ -82,6 +82,44 @@ TEST_CASE("ptx linker: weak, strong and common") {
         "b.ptx:5: 'f' is defined already in a.ptx:4");
 }
 
+TEST_CASE("ptx linker: of common and other definitions the one that nvlink takes is taken") {
+  // Seen with ptxas -c and nvlink of CUDA 13.0: the value that v has, and which pairs are refused.
+  struct Row {
+    const char *first, *second;
+    int value;  // -1: an error
+  };
+  const Row rows[] = {
+      {".common .global .b32 v;", ".common .global .b32 v = 5;", 5},
+      {".common .global .b32 v = 5;", ".common .global .b32 v;", 5},
+      {".common .global .b32 v;", ".visible .global .b32 v = 5;", 5},
+      {".visible .global .b32 v = 5;", ".common .global .b32 v;", 5},
+      {".weak .global .b32 v = 5;", ".common .global .b32 v;", 5},
+      {".extern .global .b32 v;", ".common .global .b32 v = 5;", 5},
+      {".common .global .f32 v;", ".common .global .u32 v = 5;", 5},
+      {".common .global .b64 v = 5;", ".common .global .b32 v;", 5},
+      {".common .global .b32 v = 5;", ".common .global .b32 v[4];", -1},
+      {".common .global .b32 v[4];", ".common .global .b32 v = 5;", -1},
+      {".visible .global .b32 v = 5;", ".common .global .b32 v[4];", -1},
+      {".common .global .b32 v = 5;", ".common .global .b32 v = 6;", -1},
+      {".common .global .b32 v = 5;", ".visible .global .b32 v = 6;", -1},
+      {".weak .global .b32 v = 1;", ".weak .global .b32 v[2] = {7, 8};", -1},
+  };
+  for (const Row& row : rows) {
+    INFO(row.first << " " << row.second);
+    if (row.value < 0) {
+      CHECK(message({row.first, row.second}) != "no error");
+      continue;
+    }
+    const Program p = link_texts({row.first, row.second});
+    const Variable& v = p.variables[*p.find_variable("v")];
+    REQUIRE(v.initial.size() >= 4);
+    CHECK(v.initial[0] == row.value);
+  }
+  CHECK(message({".common .global .b32 v = 5;", ".common .global .b32 v[4];"}) ==
+        "b.ptx:4: 'v' has 16 bytes and 4 in a.ptx:4; expected a definition as large as its largest .common "
+        "declaration");
+}
+
 TEST_CASE("ptx linker: dynamic shared memory needs no definition and is one array") {
   const Program p =
       link_texts({".extern .shared .align 4 .b8 s[]; .entry a() { .reg .b32 r; mov.u32 r, s; }",
