@@ -12,7 +12,8 @@ enum CaptureStatus { kNone, kActive };
 
 int begin(abi::Stream handle, void* graph, std::vector<GraphNode*> after = {}) {
   return api([&](Runtime& rt) {
-    require(handle != nullptr, Status::kErrorStreamCaptureUnsupported);
+    constexpr std::uintptr_t kLegacy = 1;
+    require(reinterpret_cast<std::uintptr_t>(handle) > kLegacy, Status::kErrorStreamCaptureUnsupported);
     StreamState& stream = rt.streams.stream(handle);
     require(stream.capture == nullptr, Status::kErrorIllegalState);
     stream.capture = graph != nullptr ? &rt.graphs.at(graph) : &rt.graphs.add(std::make_unique<Graph>());
@@ -25,9 +26,13 @@ int begin(abi::Stream handle, void* graph, std::vector<GraphNode*> after = {}) {
 int end(abi::Stream handle, void** graph) {
   return api([&](Runtime& rt) {
     StreamState& stream = rt.streams.stream(handle);
-    require(stream.capture != nullptr && stream.capture_origin, Status::kErrorIllegalState);
-    if (graph != nullptr) *graph = stream.capture;
-    rt.streams.end_capture(stream.capture);
+    require(stream.capture != nullptr, Status::kErrorIllegalState);
+    require(stream.capture_origin, Status::kErrorStreamCaptureUnmatched);
+    Graph* const captured = stream.capture;
+    const bool joined = rt.streams.is_joined(stream);
+    rt.streams.end_capture(captured);
+    if (graph != nullptr) *graph = joined ? captured : nullptr;
+    require(joined, Status::kErrorStreamCaptureUnjoined);
   });
 }
 

@@ -1,4 +1,7 @@
 // Executable graphs: instantiation, launch, changes.
+#include <algorithm>
+#include <map>
+
 #include "cuda/api.hpp"
 #include "cuda/graph_change.hpp"
 #include "cuda/graph_functions.hpp"
@@ -18,6 +21,42 @@ constexpr unsigned long long kAutoFreeOnLaunch = 1;
 bool can_be_disabled(const GraphNode& node) {
   const NodeType type = type_of(node);
   return type == kKernelNode || type == kMemcpyNode || type == kMemsetNode;
+}
+
+/// cudaGraphExecUpdateResult.
+enum UpdateFailure { kTopologyChanged = 2, kTypeChanged = 3, kParametersChanged = 5 };
+
+/// The graphs inside a node: its child, or the bodies of its choice.
+std::vector<const Graph*> inside(const GraphNode& node) {
+  std::vector<const Graph*> graphs;
+  if (node.child) graphs.push_back(node.child.get());
+  if (node.choice)
+    for (const auto& body : node.choice->bodies) graphs.push_back(body.get());
+  return graphs;
+}
+
+/// Why `now` cannot take the place of `before`, and the nodes that CUDA's documentation of
+/// cudaGraphExecUpdate names. Nodes are paired in the order in which they can run.
+UpdateResult update_failure(const Graph& before, const Graph& now) {
+  const auto olds = before.ordered(), news = now.ordered();
+  if (olds.size() != news.size()) return {kTopologyChanged, nullptr, nullptr};
+  std::map<const GraphNode*, const GraphNode*> old_of;
+  for (std::size_t i = 0; i < news.size(); ++i) {
+    const GraphNode &one = *olds[i], &other = *news[i];
+    const Node named = const_cast<Node>(&other);
+    if (type_of(one) != type_of(other)) return {kTypeChanged, named, nullptr};
+    if (one.dependencies.size() != other.dependencies.size()) return {kTopologyChanged, named, nullptr};
+    for (const Node from : other.dependencies)
+      if (std::ranges::find(one.dependencies, old_of.at(from)) == one.dependencies.end())
+        return {kTopologyChanged, named, from};
+    old_of[&other] = &one;
+    const auto old_graphs = inside(one), new_graphs = inside(other);
+    if (old_graphs.size() != new_graphs.size()) return {kParametersChanged, named, nullptr};
+    for (std::size_t g = 0; g < new_graphs.size(); ++g)
+      if (const auto within = update_failure(*old_graphs[g], *new_graphs[g]); within.result != 0)
+        return within;
+  }
+  return {};
 }
 
 int instantiate(void** exec, void* graph, unsigned long long flags) {
@@ -80,15 +119,12 @@ LOCKSTEP_CUDA_API cudaGraphExecUpdate(void* exec, void* graph, UpdateResult* inf
   return api([&](Runtime& rt) {
     GraphExec& target = rt.graphs.exec(exec);
     Graph& source = rt.graphs.at(graph);
-    if (info != nullptr) *info = {};
-    bool same = source.nodes.size() == target.graph->nodes.size();
-    for (std::size_t i = 0; same && i < source.nodes.size(); ++i)
-      same = source.nodes[i]->operation.index() == target.graph->nodes[i]->operation.index();
-    if (!same) {
-      if (info != nullptr) info->result = 2;  // the topology changed
-      throw ApiError(Status::kErrorGraphExecUpdateFailure);
-    }
-    target.graph = source.clone();
+    const UpdateResult failure = update_failure(*target.graph, source);
+    if (info != nullptr) *info = failure;
+    require(failure.result == 0, Status::kErrorGraphExecUpdateFailure);
+    auto updated = source.clone();
+    updated->take_names_of(*target.graph);
+    target.graph = std::move(updated);
   });
 }
 LOCKSTEP_CUDA_API cudaGraphInstantiateWithParams(void** exec, void* graph, InstantiateParams* p) {

@@ -12,16 +12,21 @@ int create_stream(abi::Stream* handle, unsigned flags, int priority) {
     *handle = rt.streams.create_stream(flags, priority);
   });
 }
-int record(abi::Event event, abi::Stream stream) {
+/// The one flag of cudaEventRecordWithFlags and of cudaStreamWaitEvent: a capture makes a node of the call.
+constexpr unsigned kExternal = 1;
+
+int record(abi::Event event, abi::Stream stream, unsigned flags) {
   return api([&](Runtime& rt) {
+    require(flags <= kExternal);
     (void)rt.streams.event(event);
-    rt.submit(stream, RecordEvent{event});
+    rt.submit(stream, RecordEvent{event, flags == kExternal});
   });
 }
-int wait_event(abi::Stream stream, abi::Event event) {
+int wait_event(abi::Stream stream, abi::Event event, unsigned flags) {
   return api([&](Runtime& rt) {
+    require(flags <= kExternal);
     (void)rt.streams.event(event);
-    rt.submit(stream, WaitEvent{event});
+    rt.submit(stream, WaitEvent{event, flags == kExternal});
   });
 }
 int synchronize(abi::Stream handle) {
@@ -89,8 +94,12 @@ LOCKSTEP_CUDA_API cudaStreamSynchronize(abi::Stream s) { return synchronize(s); 
 LOCKSTEP_CUDA_API cudaStreamSynchronize_ptsz(abi::Stream s) { return synchronize(s); }
 LOCKSTEP_CUDA_API cudaStreamQuery(abi::Stream s) { return query(s); }
 LOCKSTEP_CUDA_API cudaStreamQuery_ptsz(abi::Stream s) { return query(s); }
-LOCKSTEP_CUDA_API cudaStreamWaitEvent(abi::Stream s, abi::Event e, unsigned) { return wait_event(s, e); }
-LOCKSTEP_CUDA_API cudaStreamWaitEvent_ptsz(abi::Stream s, abi::Event e, unsigned) { return wait_event(s, e); }
+LOCKSTEP_CUDA_API cudaStreamWaitEvent(abi::Stream s, abi::Event e, unsigned flags) {
+  return wait_event(s, e, flags);
+}
+LOCKSTEP_CUDA_API cudaStreamWaitEvent_ptsz(abi::Stream s, abi::Event e, unsigned flags) {
+  return wait_event(s, e, flags);
+}
 LOCKSTEP_CUDA_API cudaStreamGetPriority(abi::Stream s, int* p) { return priority_of(s, p); }
 LOCKSTEP_CUDA_API cudaStreamGetPriority_ptsz(abi::Stream s, int* p) { return priority_of(s, p); }
 LOCKSTEP_CUDA_API cudaStreamGetFlags(abi::Stream s, unsigned* f) { return flags_of(s, f); }
@@ -129,18 +138,22 @@ LOCKSTEP_CUDA_API cudaEventCreate(abi::Event* e) {
 }
 LOCKSTEP_CUDA_API cudaEventCreateWithFlags(abi::Event* e, unsigned flags) {
   return api([&](Runtime& rt) {
-    require(e != nullptr && flags <= 7);
+    constexpr unsigned kAll = 7, kInterprocess = 4;
+    require(e != nullptr && flags <= kAll);
+    require((flags & kInterprocess) == 0 || (flags & kEventDisableTiming) != 0);
     *e = rt.streams.create_event(flags);
   });
 }
 LOCKSTEP_CUDA_API cudaEventDestroy(abi::Event e) {
   return api([&](Runtime& rt) { rt.streams.destroy_event(e); });
 }
-LOCKSTEP_CUDA_API cudaEventRecord(abi::Event e, abi::Stream s) { return record(e, s); }
-LOCKSTEP_CUDA_API cudaEventRecord_ptsz(abi::Event e, abi::Stream s) { return record(e, s); }
-LOCKSTEP_CUDA_API cudaEventRecordWithFlags(abi::Event e, abi::Stream s, unsigned) { return record(e, s); }
-LOCKSTEP_CUDA_API cudaEventRecordWithFlags_ptsz(abi::Event e, abi::Stream s, unsigned) {
-  return record(e, s);
+LOCKSTEP_CUDA_API cudaEventRecord(abi::Event e, abi::Stream s) { return record(e, s, 0); }
+LOCKSTEP_CUDA_API cudaEventRecord_ptsz(abi::Event e, abi::Stream s) { return record(e, s, 0); }
+LOCKSTEP_CUDA_API cudaEventRecordWithFlags(abi::Event e, abi::Stream s, unsigned flags) {
+  return record(e, s, flags);
+}
+LOCKSTEP_CUDA_API cudaEventRecordWithFlags_ptsz(abi::Event e, abi::Stream s, unsigned flags) {
+  return record(e, s, flags);
 }
 LOCKSTEP_CUDA_API cudaEventSynchronize(abi::Event e) {
   return api([&](Runtime& rt) { rt.wait_event(e); });

@@ -83,6 +83,22 @@ GraphNode* Graph::twin(const GraphNode* original) {
   return search_inside(nodes, [&](Graph& inside) { return inside.twin(original); });
 }
 
+void Graph::take_names_of(const Graph& before) {
+  const auto named = before.ordered();
+  std::map<const GraphNode*, const GraphNode*> place;
+  const auto own = ordered();
+  for (std::size_t i = 0; i < own.size(); ++i) place[own[i]] = named[i];
+  for (const auto& node : nodes) {
+    const GraphNode& other = *place.at(node.get());
+    node->original = other.original;
+    node->enabled = other.enabled;
+    if (node->child) node->child->take_names_of(*other.child);
+    if (!node->choice) continue;
+    for (std::size_t b = 0; b < node->choice->bodies.size(); ++b)
+      node->choice->bodies[b]->take_names_of(*other.choice->bodies[b]);
+  }
+}
+
 bool Graph::has_choices() const {
   return std::ranges::any_of(nodes, [](const auto& node) {
     return node->choice != nullptr || (node->child != nullptr && node->child->has_choices());

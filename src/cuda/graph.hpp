@@ -91,6 +91,9 @@ struct Graph {
   }
   /// A copy whose nodes name these as their originals.
   [[nodiscard]] std::unique_ptr<Graph> clone() const;
+  /// Of a graph of the same shape: its nodes are the program's for what `before`'s nodes in their places
+  /// were, and enabled as these.
+  void take_names_of(const Graph& before);
   /// All nodes, dependences first, otherwise in the order of adding. Throws ApiError(InvalidValue) on a
   /// cycle.
   [[nodiscard]] std::vector<const GraphNode*> ordered() const;

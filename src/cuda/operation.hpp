@@ -60,11 +60,14 @@ struct HostCall {
   abi::HostFn call = nullptr;
   void* data = nullptr;
 };
+/// `external`: where a stream is captured, a node of the graph instead of a dependence within it.
 struct RecordEvent {
   abi::Event event = nullptr;
+  bool external = false;
 };
 struct WaitEvent {
   abi::Event event = nullptr;
+  bool external = false;
 };
 /// A graph's allocation comes into use; FreeMemory ends it, as that of every other allocation.
 struct AllocateMemory {

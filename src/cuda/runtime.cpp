@@ -58,7 +58,7 @@ void Runtime::submit(abi::Stream handle, Operation operation, Issue issue) {
 }
 
 bool Runtime::capture(StreamState& s, Operation& operation) {
-  if (const auto* wait = std::get_if<WaitEvent>(&operation)) {
+  if (const auto* wait = std::get_if<WaitEvent>(&operation); wait && !wait->external) {
     const EventState& e = streams.event(wait->event);
     if (e.capture != nullptr) {  // joins the capture that the event was recorded in
       if (s.capture != nullptr && s.capture != e.capture) throw ApiError(Status::kErrorStreamCaptureMerge);
@@ -67,8 +67,12 @@ bool Runtime::capture(StreamState& s, Operation& operation) {
       return true;
     }
   }
-  if (s.capture == nullptr) return false;
-  if (const auto* record = std::get_if<RecordEvent>(&operation)) {
+  const auto* const record = std::get_if<RecordEvent>(&operation);
+  if (s.capture == nullptr) {
+    if (record) streams.event(record->event).capture = nullptr;  // stands for this stream's work from now on
+    return false;
+  }
+  if (record && !record->external) {
     EventState& e = streams.event(record->event);
     e.capture = s.capture;
     e.capture_point = s.capture_tail;

@@ -1,6 +1,10 @@
 #include "cuda/streams.hpp"
 
+#include <algorithm>
+#include <set>
 #include <utility>
+
+#include "cuda/graph.hpp"
 
 namespace lockstep::cuda {
 
@@ -34,7 +38,7 @@ abi::Stream Streams::create_stream(unsigned flags, int priority) {
   made->number = next_++;
   made->device = current_device();
   made->flags = flags;
-  made->priority = priority;
+  made->priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
   auto* const handle = made.get();
   streams_[handle] = std::move(made);
   return reinterpret_cast<abi::Stream>(handle);
@@ -66,6 +70,23 @@ void Streams::keep_destroyed(bool keep) {
   if (keep) return;
   gone_streams_.clear();
   gone_events_.clear();
+}
+
+bool Streams::is_joined(const StreamState& origin) const {
+  std::vector<const GraphNode*> open(origin.capture_tail.begin(), origin.capture_tail.end());
+  std::set<const GraphNode*> before(open.begin(), open.end());
+  while (!open.empty()) {
+    const GraphNode* const node = open.back();
+    open.pop_back();
+    for (const GraphNode* dependency : node->dependencies)
+      if (before.insert(dependency).second) open.push_back(dependency);
+  }
+  return std::ranges::all_of(streams_, [&](const auto& entry) {
+    const StreamState& stream = *entry.second;
+    return stream.capture != origin.capture ||
+           std::ranges::all_of(stream.capture_tail,
+                               [&](const GraphNode* node) { return before.contains(node); });
+  });
 }
 
 void Streams::end_capture(const Graph* graph) {

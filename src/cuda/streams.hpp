@@ -11,6 +11,9 @@
 
 namespace lockstep::cuda {
 
+/// cudaDeviceGetStreamPriorityRange: lower numbers are higher priorities.
+inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;
+
 /// In place of a stream: the default one, and the host waits until the copy is complete.
 inline const abi::Stream kBlocking = reinterpret_cast<abi::Stream>(~std::uintptr_t{0});
 
@@ -36,6 +39,8 @@ class Streams {
   /// none of those that have stayed is needed any more.
   void keep_destroyed(bool keep);
 
+  /// Whether all that was captured into the origin's graph comes before what it would capture next.
+  [[nodiscard]] bool is_joined(const StreamState& origin) const;
   /// No stream is captured into the graph any more.
   void end_capture(const Graph* graph);
 

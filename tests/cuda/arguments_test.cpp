@@ -1,0 +1,21 @@
+// Programs that check by themselves what CUDA's documentation says of arguments, captures and graphs.
+#include <catch2/catch.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace lockstep::cli;
+
+namespace {
+
+void passes(const char* program) {
+  const Finished done = run({"exec", "--functional", "--", program});
+  CHECK(done.out == "PASS\n");
+  CHECK(done.code == 0);
+  CHECK(done.err.empty());
+}
+
+}  // namespace
+
+TEST_CASE("captures fork and join; a graph takes another one's place where it has the same shape") {
+  passes(LOCKSTEP_CAPTURES_PROGRAM);
+}
