@@ -10,6 +10,8 @@ Array& make_array(Runtime& rt, const abi::ChannelFormatDesc& format, abi::Extent
   require(size.width > 0 && flags <= kArrayLastFlag);
   if ((flags & (kArraySparse | kArrayDeferred)) != 0)
     throw ApiError(Status::kErrorNotSupported, "arrays without memory of their own are not supported");
+  constexpr std::size_t kMaxExtent = 131072;  // CUDA C++ Programming Guide, "Technical Specifications"
+  require(std::max({size.width, size.height, size.depth}) <= kMaxExtent);
   auto array = std::make_unique<Array>();
   array->format = format;
   array->width = size.width;
@@ -38,18 +40,18 @@ int to_array_2d(void* array, std::size_t x, std::size_t y, const void* from, std
                 std::size_t width, std::size_t height, int kind, abi::Stream stream) {
   return api([&](Runtime& rt) {
     const Array& a = rt.arrays.at(array);
-    require(x + width <= a.pitch && y + height <= a.rows());
+    require(a.has_rows(x, y, width, height));
     if (width * height > 0)
-      rt.submit(stream, Copy{a.part(x, y), linear(from, pitch, pitch * height), width, height, 1, kind});
+      rt.submit(stream, Copy{a.part(x, y), linear_rows(from, pitch, width, height), width, height, 1, kind});
   });
 }
 int from_array_2d(void* to, std::size_t pitch, void* array, std::size_t x, std::size_t y, std::size_t width,
                   std::size_t height, int kind, abi::Stream stream) {
   return api([&](Runtime& rt) {
     const Array& a = rt.arrays.at(array);
-    require(x + width <= a.pitch && y + height <= a.rows());
+    require(a.has_rows(x, y, width, height));
     if (width * height > 0)
-      rt.submit(stream, Copy{linear(to, pitch, pitch * height), a.part(x, y), width, height, 1, kind});
+      rt.submit(stream, Copy{linear_rows(to, pitch, width, height), a.part(x, y), width, height, 1, kind});
   });
 }
 /// The 1D forms run through the array's rows as if they were one.
@@ -57,7 +59,7 @@ int to_array_1d(void* array, std::size_t x, std::size_t y, const void* from, std
                 abi::Stream s) {
   return api([&](Runtime& rt) {
     const Array& a = rt.arrays.at(array);
-    require(y * a.pitch + x + n <= a.bytes());
+    require(a.has_run(x, y, n));
     if (n > 0) rt.submit(s, Copy{a.part(x, y), linear(from, n, n), n, 1, 1, kind});
   });
 }
@@ -65,7 +67,7 @@ int from_array_1d(void* to, void* array, std::size_t x, std::size_t y, std::size
                   abi::Stream s) {
   return api([&](Runtime& rt) {
     const Array& a = rt.arrays.at(array);
-    require(y * a.pitch + x + n <= a.bytes());
+    require(a.has_run(x, y, n));
     if (n > 0) rt.submit(s, Copy{linear(to, n, n), a.part(x, y), n, 1, 1, kind});
   });
 }

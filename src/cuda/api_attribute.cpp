@@ -1,6 +1,7 @@
 // Attributes of streams and of kernel nodes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "cuda/access_window.hpp"
@@ -35,7 +36,7 @@ int set_of_stream(abi::Stream handle, int id, const Value* value) {
     StreamState& stream = rt.streams.stream(handle);
     if (id == attribute::kAccessPolicyWindow) stream.window = window_of(*value, rt.settings.gpu.gpu.arch);
     if (id == attribute::kPriority)
-      stream.priority = value->priority;
+      stream.priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
     else
       keep(rt, stream.attributes, "stream", id, *value);
   });

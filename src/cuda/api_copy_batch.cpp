@@ -40,8 +40,7 @@ CopyEnd end_of(Runtime& rt, const Operand& operand, const abi::Extent& extent, s
   if (operand.type == kArray) {
     const Array& a = rt.arrays.at(operand.array.array);
     const abi::Pos& at = operand.array.at;
-    require((at.x + extent.width) * unit <= a.pitch && at.y + extent.height <= a.rows() &&
-            at.z + extent.depth <= a.slices());
+    require(a.texel_bytes == unit && a.has_box(at, extent));
     return a.part(at.x * unit, at.y, at.z);
   }
   require(operand.type == kPointer);

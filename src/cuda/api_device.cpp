@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +17,27 @@ namespace lockstep::cuda {
 namespace {
 
 std::string bus_id(unsigned device) { return fmt::format("0000:{:02x}:00.0", device + 1); }
+
+/// The device of "domain:bus:device.function", without the domain or without the function; empty where `text`
+/// is of another form.
+std::optional<unsigned> device_at(const char* text) {
+  if (std::string_view(text).find_first_not_of("0123456789abcdefABCDEF:.") != std::string_view::npos)
+    return std::nullopt;
+  unsigned domain = 0, bus = 0, device = 0, function = 0;
+  int end = 0;
+  const auto whole = [&](int fields, int expected) { return fields == expected && text[end] == '\0'; };
+  if (!whole(std::sscanf(text, "%x:%x:%x.%x%n", &domain, &bus, &device, &function, &end), 4)) {
+    domain = function = 0;
+    if (!whole(std::sscanf(text, "%x:%x:%x%n", &domain, &bus, &device, &end), 3)) {
+      domain = 0;
+      if (!whole(std::sscanf(text, "%x:%x.%x%n", &bus, &device, &function, &end), 3)) return std::nullopt;
+    }
+  }
+  return domain == 0 && device == 0 && function == 0 ? bus - 1 : ~0U;
+}
+
+/// cudaDeviceMapHost, which is set in any case.
+constexpr unsigned kMapsHost = 8;
 
 /// What only names the thread's device is possible after a fault, too.
 template <class Body>
@@ -88,12 +112,16 @@ LOCKSTEP_CUDA_API cudaDeviceReset() {
   return api([](Runtime& rt) { rt.reset(); });
 }
 LOCKSTEP_CUDA_API cudaSetDeviceFlags(unsigned flags) {
-  return api([&](Runtime&) { require(flags <= 0xff); });
+  return api([&](Runtime&) {
+    constexpr unsigned kSchedule = 7, kKnown = kSchedule | kMapsHost | 0x10 | 0x80;
+    require((flags & ~kKnown) == 0 && std::popcount(flags & kSchedule) <= 1);
+    primary_context(current_device()).flags = flags;
+  });
 }
 LOCKSTEP_CUDA_API cudaGetDeviceFlags(unsigned* flags) {
   return api([&](Runtime&) {
     require(flags != nullptr);
-    *flags = 8;  // may map host memory
+    *flags = primary_context(current_device()).flags | kMapsHost;
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceSetLimit(int limit, std::size_t value) {
@@ -126,16 +154,15 @@ LOCKSTEP_CUDA_API cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
 LOCKSTEP_CUDA_API cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return api([&](Runtime& rt) {
     require(device != nullptr && text != nullptr);
-    int found = 0;
-    while (found < rt.devices.count() && text != bus_id(static_cast<unsigned>(found))) ++found;
-    require(found < rt.devices.count());
-    *device = found;
+    const auto found = device_at(text);
+    require(found.has_value());
+    *device = static_cast<int>(rt.devices.at(static_cast<int>(*found)).number());
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return api([&](Runtime&) {
-    if (least != nullptr) *least = 0;
-    if (greatest != nullptr) *greatest = -5;
+    if (least != nullptr) *least = kLeastPriority;
+    if (greatest != nullptr) *greatest = kGreatestPriority;
   });
 }
 LOCKSTEP_CUDA_API cudaCtxResetPersistingL2Cache() {

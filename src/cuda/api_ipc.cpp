@@ -32,8 +32,7 @@ void close_memory(Runtime& rt, Address address) {
 void give_event(Runtime& rt, IpcHandle* handle, abi::Event event) {
   require(handle != nullptr);
   require_functional(rt);
-  require(rt.streams.event(event).flags == (kDisableTiming | kInterprocess),
-          Status::kErrorInvalidResourceHandle);
+  require((rt.streams.event(event).flags & kInterprocess) != 0, Status::kErrorInvalidResourceHandle);
   *handle = rt.processes.give_event();
 }
 

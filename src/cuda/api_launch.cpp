@@ -115,7 +115,8 @@ LOCKSTEP_CUDA_API cudaFuncGetAttributes(abi::FuncAttributes* attributes, const v
     const CubinKernel* const code = kernel.machine_code();
     attributes->localSizeBytes = code != nullptr ? code->frame_bytes : kernel.executable().local_bytes();
     attributes->numRegs = static_cast<int>(registers_of(kernel, rt.settings.gpu, read_register_choice()));
-    const auto& most = kernel.function().directives.maxntid;
+    const auto& directives = kernel.function().directives;
+    const auto& most = directives.reqntid[0] > 0 ? directives.reqntid : directives.maxntid;
     attributes->maxThreadsPerBlock =
         most[0] > 0 ? static_cast<int>(most[0] * std::max(most[1], 1u) * std::max(most[2], 1u))
                     : static_cast<int>(kMaxThreadsPerCta);

@@ -42,6 +42,10 @@ void prefetch(Runtime& rt, const void* pointer, std::size_t bytes, int place, ab
   rt.submit(stream, PrefetchMemory{address, bytes, host, static_cast<std::uint16_t>(host ? 0 : place)});
   rt.advice.note(address, bytes, ManagedAdvice::kPrefetch, place);
 }
+/// Of other advice the place is ignored (CUDA Runtime API, cudaMemAdvise).
+bool has_place(int advice) {
+  return advice >= ManagedAdvice::kSetPreferred && advice != ManagedAdvice::kUnsetPreferred;
+}
 void advise(Runtime& rt, const void* pointer, std::size_t bytes, int advice, int place) {
   require(advice >= ManagedAdvice::kSetReadMostly && advice <= ManagedAdvice::kUnsetAccessedBy);
   check_managed(rt, pointer, bytes);
@@ -155,7 +159,9 @@ LOCKSTEP_CUDA_API cudaMemPrefetchAsync(const void* p, std::size_t n, abi::MemLoc
   return prefetch_either(p, n, place, fourth, fifth);
 }
 LOCKSTEP_CUDA_API cudaMemAdvise(const void* p, std::size_t n, int advice, abi::MemLocation place) {
-  return api([&](Runtime& rt) { advise(rt, p, n, advice, named(rt, place)); });
+  return api([&](Runtime& rt) {
+    advise(rt, p, n, advice, has_place(advice) ? named(rt, place) : static_cast<int>(current_device()));
+  });
 }
 /// On hardware with concurrent managed access it has no effect but on visibility.
 LOCKSTEP_CUDA_API cudaStreamAttachMemAsync(abi::Stream s, void* p, std::size_t n, unsigned) {
@@ -208,8 +214,7 @@ LOCKSTEP_CUDA_API cuMemAdvise(DevicePointer p, std::size_t n, int advice, int de
 }
 LOCKSTEP_CUDA_API cuMemAdvise_v2(DevicePointer p, std::size_t n, int advice, abi::MemLocation place) {
   return driver_api([&](Runtime& rt) {
-    const bool needs = advice >= ManagedAdvice::kSetPreferred && advice != ManagedAdvice::kUnsetPreferred;
-    advise(rt, pointer(p), n, advice, needs ? place_of(rt, place) : kHostPlace);
+    advise(rt, pointer(p), n, advice, has_place(advice) ? place_of(rt, place) : kHostPlace);
   });
 }
 LOCKSTEP_CUDA_API cuMemPrefetchBatchAsync(void** p, std::size_t* n, std::size_t count,

@@ -68,9 +68,11 @@ LOCKSTEP_CUDA_API cudaFreeHost(void* pointer) {
   return api([&](Runtime& rt) { release(rt, pointer, {MemoryKind::kHost}); });
 }
 
-LOCKSTEP_CUDA_API cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
+LOCKSTEP_CUDA_API cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
   return api([&](Runtime& rt) {
-    require(pointer != nullptr && bytes > 0);
+    constexpr unsigned kAll = 15, kReadOnly = 8;  // which needs cudaDevAttrHostRegisterReadOnlySupported
+    require(pointer != nullptr && bytes > 0 && flags <= kAll);
+    require((flags & kReadOnly) == 0, Status::kErrorNotSupported);
     require(rt.memory.add_host_range(reinterpret_cast<Address>(pointer), bytes),
             Status::kErrorHostMemoryAlreadyRegistered);
   });
@@ -103,6 +105,7 @@ LOCKSTEP_CUDA_API cudaHostGetFlags(unsigned* flags, void* host) {
 LOCKSTEP_CUDA_API cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   return api([&](Runtime& rt) {
     require(pitch != nullptr);
+    require(width <= SIZE_MAX - kPitchUnit, Status::kErrorMemoryAllocation);
     *pitch = (width + kPitchUnit - 1) / kPitchUnit * kPitchUnit;
     require(height == 0 || *pitch <= SIZE_MAX / height, Status::kErrorMemoryAllocation);
     allocate(rt, pointer, *pitch * height, MemoryKind::kDevice);
@@ -112,6 +115,8 @@ LOCKSTEP_CUDA_API cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_
 LOCKSTEP_CUDA_API cudaMalloc3D(abi::PitchedPtr* result, abi::Extent extent) {
   return api([&](Runtime& rt) {
     require(result != nullptr);
+    require(extent.width <= SIZE_MAX - kPitchUnit, Status::kErrorMemoryAllocation);
+    require(extent.depth == 0 || extent.height <= SIZE_MAX / extent.depth, Status::kErrorMemoryAllocation);
     const std::size_t pitch = (extent.width + kPitchUnit - 1) / kPitchUnit * kPitchUnit;
     const std::size_t rows = extent.height * extent.depth;
     require(rows == 0 || pitch <= SIZE_MAX / rows, Status::kErrorMemoryAllocation);

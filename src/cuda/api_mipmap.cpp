@@ -37,8 +37,7 @@ int copy(void* to, std::size_t x, std::size_t y, const void* from, std::size_t f
          std::size_t width, std::size_t height, int kind) {
   return api([&](Runtime& rt) {
     const Array &target = rt.arrays.at(to), &source = rt.arrays.at(from);
-    require(x + width <= target.pitch && y + height <= target.rows());
-    require(from_x + width <= source.pitch && from_y + height <= source.rows());
+    require(target.has_rows(x, y, width, height) && source.has_rows(from_x, from_y, width, height));
     if (width * height > 0)
       rt.submit(kBlocking, Copy{target.part(x, y), source.part(from_x, from_y), width, height, 1, kind});
   });
@@ -48,8 +47,7 @@ int copy_line(void* to, std::size_t x, std::size_t y, const void* from, std::siz
               std::size_t from_y, std::size_t n, int kind) {
   return api([&](Runtime& rt) {
     const Array &target = rt.arrays.at(to), &source = rt.arrays.at(from);
-    require(y * target.pitch + x + n <= target.bytes() &&
-            from_y * source.pitch + from_x + n <= source.bytes());
+    require(target.has_run(x, y, n) && source.has_run(from_x, from_y, n));
     if (n > 0) rt.submit(kBlocking, Copy{target.part(x, y), source.part(from_x, from_y), n, 1, 1, kind});
   });
 }

@@ -6,10 +6,17 @@ namespace lockstep::cuda {
 
 namespace {
 
+/// A variable is the device's: `own` is the direction between it and the host.
+void check_direction(int kind, int own) {
+  require(kind == own || kind == abi::kDeviceToDevice || kind == abi::kDefault,
+          Status::kErrorInvalidMemcpyDirection);
+}
+
 int to_symbol(const void* symbol, const void* from, std::size_t n, std::size_t offset, int kind,
               abi::Stream stream) {
   return api([&](Runtime& rt) {
     std::byte* to = inside_symbol(rt, symbol, offset, n);
+    check_direction(kind, abi::kHostToDevice);
     require(from != nullptr || n == 0);
     auto* source = static_cast<std::byte*>(const_cast<void*>(from));
     if (n > 0) rt.submit(stream, Copy{{to, n, n}, {source, n, n}, n, 1, 1, kind});
@@ -20,6 +27,7 @@ int from_symbol(void* to, const void* symbol, std::size_t n, std::size_t offset,
                 abi::Stream stream) {
   return api([&](Runtime& rt) {
     std::byte* from = inside_symbol(rt, symbol, offset, n);
+    check_direction(kind, abi::kDeviceToHost);
     require(to != nullptr || n == 0);
     if (n > 0) rt.submit(stream, Copy{{static_cast<std::byte*>(to), n, n}, {from, n, n}, n, 1, 1, kind});
   });

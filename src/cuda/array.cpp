@@ -62,6 +62,11 @@ CopyEnd linear(const void* pointer, std::size_t pitch, std::size_t slice) {
   return {static_cast<std::byte*>(const_cast<void*>(pointer)), pitch, slice};
 }
 
+CopyEnd linear_rows(const void* pointer, std::size_t pitch, std::size_t width, std::size_t height) {
+  if (width > pitch) throw ApiError(Status::kErrorInvalidPitchValue);
+  return linear(pointer, pitch, pitch * height);
+}
+
 Array& Arrays::add(std::unique_ptr<Array> array) {
   const Array* const handle = array.get();
   return *(arrays_[handle] = std::move(array));
@@ -93,16 +98,20 @@ Copy Arrays::copy_3d(const abi::Memcpy3DParms& p) const {
   if ((p.srcArray == nullptr) == (p.srcPtr.ptr == nullptr) ||
       (p.dstArray == nullptr) == (p.dstPtr.ptr == nullptr))
     throw ApiError(Status::kErrorInvalidValue);
+  if (p.srcArray != nullptr && p.dstArray != nullptr &&
+      at(p.srcArray).texel_bytes != at(p.dstArray).texel_bytes)
+    throw ApiError(Status::kErrorInvalidValue);
   const void* any = p.srcArray != nullptr ? p.srcArray : p.dstArray;  // positions count its texels
   const std::size_t unit = any != nullptr ? at(any).texel_bytes : 1;
   const auto end = [&](const void* handle, const abi::Pos& from, const abi::PitchedPtr& pointer) {
     if (handle != nullptr) {
       const Array& a = at(handle);
-      if (from.x * unit + p.extent.width * unit > a.pitch || from.y + p.extent.height > a.rows() ||
-          from.z + p.extent.depth > a.slices())
-        throw ApiError(Status::kErrorInvalidValue);
+      if (!a.has_box(from, p.extent)) throw ApiError(Status::kErrorInvalidValue);
       return a.part(from.x * unit, from.y, from.z);
     }
+    if (p.extent.depth > 1 && pointer.ysize < p.extent.height) throw ApiError(Status::kErrorInvalidValue);
+    if (p.extent.height * p.extent.depth > 1 && pointer.pitch < p.extent.width * unit)
+      throw ApiError(Status::kErrorInvalidPitchValue);
     CopyEnd e = linear(pointer.ptr, pointer.pitch, pointer.pitch * pointer.ysize);
     e.address += from.z * e.slice + from.y * e.pitch + from.x;
     return e;

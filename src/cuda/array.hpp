@@ -34,6 +34,19 @@ struct Array {
   /// Device memory that the hardware's layout needs (exec::TexelLayout), at least bytes().
   [[nodiscard]] std::size_t reserved() const;
   [[nodiscard]] exec::Image image() const;
+  /// Whether `count` rows of `row_bytes` bytes from byte `x` of row `y` on are inside.
+  [[nodiscard]] bool has_rows(std::size_t x, std::size_t y, std::size_t row_bytes, std::size_t count) const {
+    return x <= pitch && row_bytes <= pitch - x && y <= rows() && count <= rows() - y;
+  }
+  /// Whether a box of that many texels from there on is inside.
+  [[nodiscard]] bool has_box(const abi::Pos& at, const abi::Extent& extent) const {
+    return at.x <= width && extent.width <= width - at.x && at.y <= rows() &&
+           extent.height <= rows() - at.y && at.z <= slices() && extent.depth <= slices() - at.z;
+  }
+  /// Whether `n` bytes from there on are inside, where rows follow each other.
+  [[nodiscard]] bool has_run(std::size_t x, std::size_t y, std::size_t n) const {
+    return x < pitch && y < rows() && n <= bytes() - y * pitch - x;
+  }
   /// As one side of a copy: from byte `x` of row `y` of slice `z` on. Throws ApiError(InvalidValue) where
   /// that is outside.
   [[nodiscard]] CopyEnd part(std::size_t x, std::size_t y, std::size_t z = 0) const;
@@ -54,6 +67,9 @@ struct MipmappedArray {
 
 /// Linear memory as one side of a copy. Throws ApiError(InvalidValue) for a null pointer.
 [[nodiscard]] CopyEnd linear(const void* pointer, std::size_t pitch, std::size_t slice);
+/// The same for rows of `width` bytes. Throws ApiError(InvalidPitchValue) where they are longer than `pitch`.
+[[nodiscard]] CopyEnd linear_rows(const void* pointer, std::size_t pitch, std::size_t width,
+                                  std::size_t height);
 
 /// The arrays of the process, by their handles.
 class Arrays {

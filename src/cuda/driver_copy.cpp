@@ -12,8 +12,8 @@ enum MemoryType { kHost = 1, kDevice, kArray, kUnified };
 CopyEnd end_of(Runtime& rt, const Side3D& side, const Copy3D& copy) {
   if (side.type == kArray) {
     const Array& array = rt.arrays.at(side.array);
-    require(side.x + copy.width <= array.pitch && side.y + copy.height <= array.rows() &&
-            side.z + copy.depth <= array.slices());
+    require(array.has_rows(side.x, side.y, copy.width, copy.height) && side.z <= array.slices() &&
+            copy.depth <= array.slices() - side.z);
     return array.part(side.x, side.y, side.z);
   }
   require(side.type >= kHost && side.type <= kUnified);

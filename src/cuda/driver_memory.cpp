@@ -25,7 +25,7 @@ int copy(void* to, const void* from, std::size_t bytes, int kind, void* stream, 
 int fill(DevicePointer to, std::size_t pitch, std::uint32_t value, unsigned element, std::size_t width,
          std::size_t height, void* stream) {
   return driver_api([&](Runtime& rt) {
-    require(to % element == 0 && (height <= 1 || pitch % element == 0));
+    require(to % element == 0 && (height <= 1 || (pitch % element == 0 && width <= pitch / element)));
     if (width * height == 0) return;
     rt.submit(static_cast<abi::Stream>(stream),
               Fill{bytes_at(to), pitch, pitch * height, value, element, width, height, 1});
@@ -53,7 +53,7 @@ CopyEnd end_of(Runtime& rt, const Side& side, std::size_t width, std::size_t hei
   end.pitch = side.pitch != 0 ? side.pitch : width;
   if (side.type == kArray) {
     const Array& array = rt.arrays.at(side.array);
-    require(side.x + width <= array.pitch && side.y + height <= array.rows());
+    require(array.has_rows(side.x, side.y, width, height));
     end.address = bytes_at(array.address);
     end.pitch = array.pitch;
   } else {
@@ -67,13 +67,12 @@ CopyEnd end_of(Runtime& rt, const Side& side, std::size_t width, std::size_t hei
   return end;
 }
 
-int copy_2d(const Copy2D* c, void* stream) {
+int copy_2d(const Copy2D* c, abi::Stream stream) {
   return driver_api([&](Runtime& rt) {
     require(c != nullptr);
     if (c->width * c->height == 0) return;
-    rt.submit(static_cast<abi::Stream>(stream),
-              Copy{end_of(rt, c->to, c->width, c->height), end_of(rt, c->from, c->width, c->height), c->width,
-                   c->height, 1, abi::kDefault});
+    rt.submit(stream, Copy{end_of(rt, c->to, c->width, c->height), end_of(rt, c->from, c->width, c->height),
+                           c->width, c->height, 1, abi::kDefault});
   });
 }
 
@@ -161,9 +160,11 @@ LOCKSTEP_CUDA_API cuMemcpyBatchAsync_v2(void** to, void** from, std::size_t* byt
                                 static_cast<abi::Stream>(stream));
   });
 }
-LOCKSTEP_CUDA_API cuMemcpy2D_v2(const Copy2D* c) { return copy_2d(c, nullptr); }
-LOCKSTEP_CUDA_API cuMemcpy2DUnaligned_v2(const Copy2D* c) { return copy_2d(c, nullptr); }
-LOCKSTEP_CUDA_API cuMemcpy2DAsync_v2(const Copy2D* c, void* stream) { return copy_2d(c, stream); }
+LOCKSTEP_CUDA_API cuMemcpy2D_v2(const Copy2D* c) { return copy_2d(c, kBlocking); }
+LOCKSTEP_CUDA_API cuMemcpy2DUnaligned_v2(const Copy2D* c) { return copy_2d(c, kBlocking); }
+LOCKSTEP_CUDA_API cuMemcpy2DAsync_v2(const Copy2D* c, void* stream) {
+  return copy_2d(c, static_cast<abi::Stream>(stream));
+}
 
 LOCKSTEP_CUDA_API cuMemsetD8_v2(DevicePointer p, unsigned char v, std::size_t n) {
   return fill(p, n, v, 1, n, 1, nullptr);

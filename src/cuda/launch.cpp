@@ -34,8 +34,9 @@ void check_geometry(const Kernel& kernel, const KernelLaunch& launch, const conf
   const auto& directives = kernel.function().directives;
   if (const auto most = volume(directives.maxntid); most > 0)
     require(threads <= most, Status::kErrorInvalidValue);
-  if (const auto exact = volume(directives.reqntid); exact > 0)
-    require(threads == exact, Status::kErrorInvalidValue);
+  if (const auto& exact = directives.reqntid; exact[0] > 0)
+    require(launch.block.x == exact[0] && launch.block.y == exact[1] && launch.block.z == exact[2],
+            Status::kErrorInvalidValue);
 }
 
 void check_resources(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu) {

@@ -46,6 +46,9 @@ void Runtime::submit(abi::Stream handle, Operation operation, Issue issue) {
     std::get<Copy>(operation).blocking = true;
     return submit(nullptr, std::move(operation), issue);
   }
+  if (const auto* copy = std::get_if<Copy>(&operation);
+      copy && (copy->kind < abi::kHostToHost || copy->kind > abi::kDefault))
+    throw ApiError(Status::kErrorInvalidMemcpyDirection);
   StreamState& s = streams.stream(handle);
   if (std::holds_alternative<KernelLaunch>(operation) && s.device != current_device())
     throw ApiError(Status::kErrorInvalidResourceHandle);

@@ -16,6 +16,10 @@ void passes(const char* program) {
 
 }  // namespace
 
+TEST_CASE("wrong flags, directions, pitches and extents are the errors that the documentation names") {
+  passes(LOCKSTEP_ARGUMENTS_PROGRAM);
+}
+
 TEST_CASE("captures fork and join; a graph takes another one's place where it has the same shape") {
   passes(LOCKSTEP_CAPTURES_PROGRAM);
 }
