@@ -23,3 +23,7 @@ TEST_CASE("wrong flags, directions, pitches and extents are the errors that the 
 TEST_CASE("captures fork and join; a graph takes another one's place where it has the same shape") {
   passes(LOCKSTEP_CAPTURES_PROGRAM);
 }
+
+TEST_CASE("copies and fills of random lines, rectangles and boxes move the bytes that they name") {
+  passes(LOCKSTEP_COPIES_PROGRAM);
+}
