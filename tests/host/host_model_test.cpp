@@ -24,7 +24,6 @@ struct Program {
 /// A start: when the queue let the command go, and for kernels since when it could have started.
 struct Start {
   Time now = 0, since = 0;
-  friend bool operator==(const Start&, const Start&) = default;
 };
 using Starts = std::map<std::uint32_t, Start>;
 

@@ -14,7 +14,7 @@ Cycle cycles(std::uint64_t ns) { return cycles_of_ps(ns * 1000, {1481000, 16}); 
 
 TEST_CASE("a fill by the device brings its pages and makes them dirty; a copy that reads them does not") {
   for (const auto kind : {ManagedCommand::Kind::kDeviceWrite, ManagedCommand::Kind::kDeviceRead}) {
-    Rig rig(smart(), {4 << 20}, kMany, 1);
+    Rig rig(smart(), 4 << 20, kMany, 1);
     const auto fill = rig.order_at(2, kind, 16, 16);
     REQUIRE(rig.run());
     CHECK(rig.completed.at(fill) == 2 + 1 + kT64);
@@ -33,7 +33,7 @@ TEST_CASE("a fill by the device brings its pages and makes them dirty; a copy th
 
 TEST_CASE("the driver serves one fault of the copy engine in each 2 MB with absent pages") {
   const Parameters p;
-  Rig rig(p, {4 << 20}, kMany, 1);
+  Rig rig(p, 4 << 20, kMany, 1);
   const auto fill = rig.order_at(2, ManagedCommand::Kind::kDeviceWrite, 0, 1024);
   REQUIRE(rig.run());
   const Cycle service = cycles(4000 + 12800 + 17000 + 2048 * 53500 / 1000);
@@ -46,7 +46,7 @@ TEST_CASE("the driver serves one fault of the copy engine in each 2 MB with abse
 
 TEST_CASE("a fill of more than there is memory for ends, and of what leaves waits for it") {
   for (const bool driver : {false, true}) {
-    Rig rig(driver ? Parameters{} : smart(), {4 << 20}, 5, 1);
+    Rig rig(driver ? Parameters{} : smart(), 4 << 20, 5, 1);
     rig.order_at(2, ManagedCommand::Kind::kDeviceWrite, 0, 64);
     rig.order_at(3, ManagedCommand::Kind::kHostRead, 0, 64);
     rig.order_at(4, ManagedCommand::Kind::kDeviceRead, 0, 64);
@@ -58,7 +58,7 @@ TEST_CASE("a fill of more than there is memory for ends, and of what leaves wait
 }
 
 TEST_CASE("pages that prefer the host stay there when the device copies them") {
-  Rig rig(Parameters{}, {2 << 20}, kMany, 1);
+  Rig rig(Parameters{}, 2 << 20, kMany, 1);
   rig.order_at(2, ManagedCommand::Kind::kAdvise, 0, 8, Advice::kSetPreferredLocation, true);
   rig.order_at(3, ManagedCommand::Kind::kDeviceRead, 0, 16);
   REQUIRE(rig.run());
@@ -80,7 +80,7 @@ TEST_CASE("the host's access leaves pages on the device: always, where advice sa
                         Case{HostAccess::kRemote, Advice::kNone, true, true}}) {
     Parameters p;
     p.host_access = c.access;
-    Rig rig(p, {2 << 20}, kMany, 1);
+    Rig rig(p, 2 << 20, kMany, 1);
     rig.order_at(2, ManagedCommand::Kind::kAdvise, 0, 16, c.advice, c.host);
     rig.order_at(3, ManagedCommand::Kind::kPrefetch, 0, 16);
     REQUIRE(rig.run());
@@ -101,7 +101,7 @@ TEST_CASE("the host's remote access takes its packets' time: one round trip, the
     Parameters p;
     p.link = 0;  // arctan: 2 MB take 242080 cycles in each direction
     p.host_access = HostAccess::kRemote;
-    Rig rig(p, {2 << 20}, kMany, 1);
+    Rig rig(p, 2 << 20, kMany, 1);
     rig.order_at(2, ManagedCommand::Kind::kPrefetch, 0, 512);
     REQUIRE(rig.run());
     const Cycle start = rig.now + 1;
@@ -119,7 +119,7 @@ TEST_CASE("the host's packets hold a migration up") {
   const auto end = [](bool access) {
     Parameters p = smart();
     p.host_access = HostAccess::kRemote;
-    Rig rig(p, {4 << 20}, kMany, 1);
+    Rig rig(p, 4 << 20, kMany, 1);
     rig.order_at(2, ManagedCommand::Kind::kPrefetch, 512, 16);
     REQUIRE(rig.run());
     const Cycle start = rig.now + 1;

@@ -60,7 +60,7 @@ TEST_CASE("the parts sum to the time from request to answer, in both modes, with
   for (const bool driver : {false, true}) {
     Parameters p = driver ? Parameters{} : smart();
     p.prefetcher = p.prefetcher_oversubscribed = 0;
-    Rig rig(p, {2 << 20}, 100, 4);
+    Rig rig(p, 2 << 20, 100, 4);
     std::mt19937 random(11);
     std::vector<Cycle> asked;  // by token; each page once, one request from each source per cycle
     for (unsigned page = 0; page < 300; ++page) {

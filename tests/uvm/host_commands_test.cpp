@@ -43,7 +43,7 @@ TEST_CASE("the pages of a range, tree by tree") {
 }
 
 TEST_CASE("an explicit prefetch brings runs up to 2 MB and no fault") {
-  Rig rig(smart(), {5 << 20}, kMany, 1);
+  Rig rig(smart(), 5 << 20, kMany, 1);
   rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0, 5 << 20, 7));
   const auto done = finish(rig);
   REQUIRE(done.size() == 1);
@@ -59,7 +59,7 @@ TEST_CASE("an advice and a prefetch take their call's time, the prefetch before 
   const auto ends = [](std::uint32_t ns) {
     Parameters p = smart();
     p.advise_ns = p.prefetch_ns = ns;
-    Rig rig(p, {1 << 20}, kMany, 1);
+    Rig rig(p, 1 << 20, kMany, 1);
     ManagedCommand advice = order(ManagedCommand::Kind::kAdvise, 0, 4 * kPage, 1);
     advice.advice = Advice::kSetReadMostly;
     rig.gmmu.submit(advice);
@@ -75,7 +75,7 @@ TEST_CASE("an advice and a prefetch take their call's time, the prefetch before 
 }
 
 TEST_CASE("an explicit prefetch skips what is there, and page trees do not count it") {
-  Rig rig(smart(), {3 << 20}, kMany, 1);
+  Rig rig(smart(), 3 << 20, kMany, 1);
   rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 100 * kPage, 10 * kPage));
   rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 5 * kPage + 17, 2 << 20));  // rounded outward
   (void)finish(rig);
@@ -87,7 +87,7 @@ TEST_CASE("an explicit prefetch skips what is there, and page trees do not count
 TEST_CASE("a prefetch of more than there is memory for ends, in both fault modes") {
   for (const bool driver : {false, true}) {
     Parameters p = driver ? Parameters{} : smart();
-    Rig rig(p, {4 << 20}, 3, 1);
+    Rig rig(p, 4 << 20, 3, 1);
     rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0, 64 * kPage));
     rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0x4000'0000, 4096, 1));  // nothing of ours
     const auto done = finish(rig);
@@ -101,7 +101,7 @@ TEST_CASE("the host's access takes pages back, once for all of them the cost of 
   Parameters p = smart();
   p.early_reuse = false;
   p.host_fault_ns = 16000;
-  Rig rig(p, {4 << 20}, kMany, 1);
+  Rig rig(p, 4 << 20, kMany, 1);
   rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0, 16 * kPage));
   const Cycle brought = finish(rig).at(0).second;
   rig.gmmu.submit(order(ManagedCommand::Kind::kHostRead, 3 * kPage, 100, 1));
@@ -121,7 +121,7 @@ TEST_CASE("the host's access takes pages back, once for all of them the cost of 
 TEST_CASE("memory that is freed leaves without a copy") {
   Parameters p = smart();
   p.early_reuse = false;
-  Rig rig(p, {4 << 20}, kMany, 1);
+  Rig rig(p, 4 << 20, kMany, 1);
   rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0, 4 << 20));
   rig.gmmu.submit(order(ManagedCommand::Kind::kRelease, 0, 4 << 20, 1));
   CHECK(finish(rig).size() == 2);
@@ -135,7 +135,7 @@ TEST_CASE("cudaDeviceSynchronize in UVMSmart: the published times, and clean pag
        {std::pair<unsigned, Cycle>{0, 0}, {16, kT4 + kT60}, {32, 21690}, {512, 260453}}) {
     Parameters p = smart();
     p.synchronise_copies = true;
-    Rig rig(p, {4 << 20}, kMany, 1);
+    Rig rig(p, 4 << 20, kMany, 1);
     rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0, 4 << 20));
     (void)finish(rig);
     for (unsigned page = 0; page < dirty; ++page) rig.hit_at(rig.now + 1, page, true);
@@ -164,7 +164,7 @@ TEST_CASE("the prefetcher of before over-subscription stays away after cudaDevic
     return rig.gmmu.counters().bytes_to_device - before;
   };
   for (const bool is_short : {false, true}) {
-    Rig rig(p, {1 << 20}, is_short ? 32 : kMany, 1);
+    Rig rig(p, 1 << 20, is_short ? 32 : kMany, 1);
     for (const unsigned page : {0u, 16u, 32u}) CHECK(brought(rig, page) == 64 << 10);
     CHECK(rig.gmmu.memory().oversubscribed() == is_short);
     rig.gmmu.submit(order(ManagedCommand::Kind::kSynchronise, 0, 0));

@@ -313,7 +313,8 @@ TEST_CASE("evictors choose what their descriptions say, whatever came, was acces
 TEST_CASE("sets of pages are sets: every operation against booleans") {
   std::mt19937 random(4);
   for (int round = 0; round < 300; ++round) {
-    const PageSet a = random_set(random, 512, below(random, 101)), b = random_set(random, 512, below(random, 101));
+    const PageSet a = random_set(random, 512, below(random, 101)),
+                  b = random_set(random, 512, below(random, 101));
     const Pages x = pages_of(a, 512), y = pages_of(b, 512);
     const unsigned first = below(random, 512), count = below(random, 513 - first);
     Pages both(512), either(512), without(512), not_a(512), range(512);

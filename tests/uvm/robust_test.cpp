@@ -79,7 +79,7 @@ TEST_CASE("every unit reserved: what is oldest leaves all the same, and is count
       Parameters p = driver ? Parameters{} : smart();
       p.evictor = evictor;
       p.reserve_percent = 100;
-      Rig rig(p, {4 << 20}, 64, 1);
+      Rig rig(p, 4 << 20, 64, 1);
       for (unsigned i = 0; i < 256; ++i) rig.at(2 + i, i * 4);
       REQUIRE(rig.run());
       CHECK(rig.answered.size() == 256);
@@ -90,7 +90,7 @@ TEST_CASE("every unit reserved: what is oldest leaves all the same, and is count
 
 TEST_CASE("a unit of which one page is resident leaves with that page") {
   Parameters p = smart();  // LRU of whole 2 MB, where UVMSmart hangs
-  Rig rig(p, {4 << 20}, 1, 1);
+  Rig rig(p, 4 << 20, 1, 1);
   rig.at(2, 7);
   REQUIRE(rig.run());
   rig.at(rig.now + 1, 600);
@@ -107,7 +107,7 @@ TEST_CASE("a fault buffer of one entry: every fault gets its turn") {
     p.prefetcher = p.prefetcher_oversubscribed = 0;
     p.fault_buffer = 1;
     p.replay = replay;
-    Rig rig(p, {8 << 20}, kMany, 8);
+    Rig rig(p, 8 << 20, kMany, 8);
     for (unsigned i = 0; i < 100; ++i) rig.at(2, i * 19, false, i % 8);
     REQUIRE(rig.run());
     CHECK(rig.answered.size() == 100);
