@@ -136,7 +136,10 @@ class Engine {
 
  private:
   /// Reading the host's clock costs as much as a short window does: functions hand on what they read.
-  using TimePoint = std::chrono::steady_clock::time_point;
+  using Clock = std::chrono::steady_clock;
+  using TimePoint = Clock::time_point;
+  static double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+  static double seconds_since(TimePoint start) { return seconds(Clock::now() - start); }
 
   /// A domain's own lines of memory: other threads do not write there.
   struct alignas(64) Placed {

@@ -9,7 +9,7 @@ namespace lockstep::uvm {
 namespace {
 
 constexpr Cycle kT4 = 2605, kT60 = 8240;  // cycles at 1481 MHz: arctan, 4 and 60 KB
-constexpr std::uint64_t kMany = 1 << 18;  // frames of 1 GiB
+constexpr std::uint64_t kMany = 1 << 18;               // frames of 1 GiB
 
 using Pieces = std::vector<std::pair<unsigned, unsigned>>;
 
@@ -205,7 +205,7 @@ TEST_CASE("visiting every cycle changes nothing") {
     const auto seed = static_cast<std::uint32_t>(random());
     for (const bool every : {false, true}) {
       // A slow clock: 45 us are 450 cycles, so that each of them can be visited.
-      Rig rig(p, 3 << 20, 100 + round * 20, 4, 10000);
+      Rig rig(p, {3 << 20}, 100 + round * 20, 4, 10000);
       std::mt19937 accesses(seed);
       for (int i = 0; i < 300; ++i) {
         const auto when = accesses() % 5000, page = accesses() % 768, kind = accesses() % 12;

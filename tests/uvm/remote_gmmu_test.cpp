@@ -304,7 +304,7 @@ TEST_CASE("remote and advice: visiting every cycle changes nothing, and all is a
     std::vector<std::map<std::uint64_t, Cycle>> seen;
     const auto seed = static_cast<std::uint32_t>(random());
     for (const bool every : {false, true}) {
-      Rig rig(p, 3 << 20, round % 5 ? 100 + round * 10 : 1024, 4, 10000);
+      Rig rig(p, {3 << 20}, round % 5 ? 100 + round * 10 : 1024, 4, 10000);
       std::mt19937 accesses(seed);
       for (int i = 0; i < 300; ++i) {
         const auto when = accesses() % 20000, page = accesses() % 768, kind = accesses() % 12;

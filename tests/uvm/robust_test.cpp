@@ -122,7 +122,7 @@ TEST_CASE("orders for memory that is not managed, or only in part") {
   constexpr Address kBase = 0xc000'0000;
   for (const auto kind : {Kind::kPrefetch, Kind::kHostRead, Kind::kHostWrite, Kind::kDeviceRead,
                           Kind::kDeviceWrite, Kind::kRelease, Kind::kAdvise}) {
-    Rig rig(smart(), {64 << 10}, kMany, 1);
+    Rig rig(smart(), 64 << 10, kMany, 1);
     rig.gmmu.submit({kind, Advice::kSetReadMostly, false, 0, 0x1000, 4096});            // nothing managed
     rig.gmmu.submit({kind, Advice::kSetReadMostly, false, 1, kBase, 0});                // nothing at all
     rig.gmmu.submit({kind, Advice::kSetReadMostly, false, 2, kBase + 61441, 1 << 20});  // its last page
