@@ -37,7 +37,8 @@ struct CommandProcessorGroup {
   std::uint32_t code_bytes = 16 * 1024, code_ways = 8;
   std::uint32_t hot_lines = 16, hot_bytes = 8 * 1024;
   std::uint32_t cold_lines = 8, cold_bytes = 64 * 1024;
-  std::uint32_t lock_lines = 1, call_updates = 0;
+  std::uint32_t lock_lines = 1, exclusive_locks = 0, unlocked_ways = 2, lock_watchdog_us = 0;
+  std::uint32_t call_updates = 0;
   std::uint32_t call_code_lines = 20, call_code_bytes = 24 * 1024;
 };
 

@@ -93,10 +93,22 @@ NetworkRows core_rows() {
                                   "lines of 64 bytes of a large set that a call touches", kAssumed),
       row<kGroup, &C::cold_bytes>(kSection, "cold_bytes", M::kBytes, 128, kMaxBytes, "that set", kAssumed),
       row<kGroup, &C::lock_lines>(
-          kSection, "lock_lines", M::kNone, 0, 1,
+          kSection, "lock_lines", M::kNone, 0, 2,
           "1: stores to the status words of entries lock their lines in the L2 until a core "
-          "has accessed them",
+          "has accessed them; 2: those to their other fields, too",
           "ComP-Net, section 4"),
+      row<kGroup, &C::exclusive_locks>(
+          kSection, "exclusive_locks", M::kNone, 0, 1,
+          "1: what is neither of a core nor such a store waits until a core has accessed the line",
+          "assumed: work-groups may poll a line while it is locked"),
+      row<kGroup, &C::unlocked_ways>(kSection, "unlocked_ways", M::kNone, 1, 64,
+                                     "ways of a set of the L2 that such stores leave unlocked, at least",
+                                     "assumed: one for a line on its way, and one more"),
+      row<kGroup, &C::lock_watchdog_us>(
+          kSection, "lock_watchdog_us", M::kNone, 0, 1'000'000,
+          "a line that has been locked for more microseconds ends the run as a deadlock, when the watchdog "
+          "looks (every 2^20 core cycles); 0: none does",
+          "assumed: a lock lasts as long as a core needs to come round to a queue, which has no bound"),
       row<kGroup, &C::call_updates>(
           kSection, "call_updates", M::kNone, 0, 16,
           "read-modify-writes of a line that the cores of a device share in a call, each "

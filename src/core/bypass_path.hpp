@@ -51,7 +51,10 @@ class BypassPath {
   void copied(Cycle now, std::uint32_t tag, unsigned sectors) { finish(now, copies_.receive(tag, sectors)); }
   /// The reply to a poll.
   void polled(Cycle now, const icnt::Reply& reply) {
-    if (const auto ended = waits_.receive(now, reply)) results_->emit(MioEvent::Kind::kResult, *ended);
+    const auto ended = waits_.receive(now, reply);
+    if (!ended) return;
+    results_->emit(MioEvent::Kind::kResult, ended->handle);
+    port_->note_found(now, ended->awaited.word, ended->awaited.signals);
   }
 
   [[nodiscard]] bool idle() const { return copies_.idle() && waits_.idle(); }

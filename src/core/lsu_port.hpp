@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "icnt/entry_log.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
 #include "stats/counters.hpp"
@@ -39,11 +40,8 @@ class LsuPort {
   /// Precondition: not full. The reply address is filled in here.
   void send(Cycle now, icnt::Request& request) {
     request.reply_to = reply_to_;
-    if (writes_status(request)) {
-      const std::uint16_t doorbell = map_->doorbell(request.line);
-      if (doorbell < mem::Apertures::kLocks) return put_out(now, map_->peer_port(request.line), request);
-      if (doorbell == mem::Apertures::kLocks) request.lock = icnt::LineLock::kControl;
-    }
+    if (!icnt::is_read(request.kind) && map_->near_queues(request.line) && rings(now, request))
+      return put_out(now, map_->peer_port(request.line), request);
     push(now, map_->port(request.line, half_), request);
   }
   /// Sends a request for a managed page that is elsewhere, with its reply address: through its slice to the
@@ -87,6 +85,13 @@ class LsuPort {
   /// Nothing to send and nothing on its way here.
   [[nodiscard]] bool idle() const { return queued_ == 0 && in_.pending() == 0; }
   [[nodiscard]] std::uint64_t credits_missing() const { return out_.credits_missing(); }
+  /// A warp that has waited for signals of `word` goes on.
+  void note_found(Cycle now, Address word, std::uint32_t signals) {
+    if (word % trace::kNetEntryBytes == 0 && map_->near_queues(word) &&
+        map_->doorbell(line_of(word)) != mem::Apertures::kNoDoorbell)
+      entries_.find(now, word, signals);
+  }
+  [[nodiscard]] const icnt::EntryLog& entries() const { return entries_; }
   [[nodiscard]] std::uint32_t queued() const { return queued_; }
   [[nodiscard]] stats::IcntCounters& counters(std::uint8_t kernel) { return counters_[kernel]; }
   /// A kernel's first CTA arrives in this SM.
@@ -97,7 +102,7 @@ class LsuPort {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(map_), a.given(half_), a.given(reply_to_), a.given(out_bytes_),
-              a.given(in_bytes_), out_, in_, kernels_, head_, queued_, peer_stores_, counters_);
+              a.given(in_bytes_), out_, in_, kernels_, head_, queued_, peer_stores_, counters_, entries_);
   }
 
  private:
@@ -105,6 +110,17 @@ class LsuPort {
   [[nodiscard]] static bool writes_status(const icnt::Request& r) {
     static_assert(trace::kNetEntryBytes == 2 * kSectorBytes);
     return r.signals && ((r.bytes[0] | r.bytes[2]) & 0xf) != 0;
+  }
+  /// A write near queues. Whether it is to the status word of an entry whose doorbell a NIC has.
+  [[nodiscard]] bool rings(Cycle now, icnt::Request& request) {
+    const std::uint16_t doorbell = map_->doorbell(request.line);
+    if (doorbell == mem::Apertures::kNoDoorbell) return false;
+    request.entry_status = writes_status(request);
+    entries_.store(now, icnt::entry_of(request), request.entry_status);
+    const bool locks = request.entry_status || map_->locking().fields;
+    if (doorbell == mem::Apertures::kLocks && locks) request.lock = icnt::LineLock::kControl;
+    if (!request.entry_status) return false;
+    return mem::Apertures::is_nic(doorbell);
   }
   void push(Cycle now, std::uint32_t to, const icnt::Request& request) {
     if (map_->is_peer_port(to) && !icnt::is_read(request.kind)) peer_stores_[request.kernel] = true;
@@ -129,6 +145,7 @@ class LsuPort {
   std::uint32_t head_ = 0, queued_ = 0;
   std::vector<std::uint8_t> peer_stores_;  // by kernel
   std::vector<stats::IcntCounters> counters_;
+  icnt::EntryLog entries_;
 };
 
 }  // namespace lockstep::core

@@ -81,6 +81,7 @@ class MemoryPipeline {
   void learn(Address line) {
     if (translator_) translator_->learn(line);
   }
+  [[nodiscard]] const icnt::EntryLog& entries() const { return port_.entries(); }
   [[nodiscard]] bool stored_to_peer(std::uint8_t kernel) const { return port_.stored_to_peer(kernel); }
   /// The SM is empty: shared memory gets l1.shared_carveouts_kib[index], L1 the rest. A change empties the
   /// L1.

@@ -62,7 +62,7 @@ void SignalWaits::set_rate(const Wait& wait, icnt::Request& poll) {
   }
 }
 
-std::optional<std::uint32_t> SignalWaits::receive(Cycle now, const icnt::Reply& reply) {
+std::optional<SignalWaits::Ended> SignalWaits::receive(Cycle now, const icnt::Reply& reply) {
   Wait& wait = waits_[reply.tag];
   if (reply.again) {
     wait.from = now + kRound;
@@ -70,7 +70,7 @@ std::optional<std::uint32_t> SignalWaits::receive(Cycle now, const icnt::Reply& 
     return std::nullopt;
   }
   free_.push_back(reply.tag);
-  return wait.handle;
+  return Ended{wait.handle, wait.awaited};
 }
 
 }  // namespace lockstep::core

@@ -31,8 +31,13 @@ class SignalWaits {
   [[nodiscard]] Cycle due() const { return due_; }
   /// Precondition: due() <= now.
   [[nodiscard]] icnt::Request next(Cycle now);
-  /// The reply to a poll with `tag`. The handle of an operation that has ended.
-  [[nodiscard]] std::optional<std::uint32_t> receive(Cycle now, const icnt::Reply& reply);
+  /// An operation that has ended, and what it has waited for.
+  struct Ended {
+    std::uint32_t handle = 0;
+    trace::AwaitedSignals awaited;
+  };
+  /// The reply to a poll.
+  [[nodiscard]] std::optional<Ended> receive(Cycle now, const icnt::Reply& reply);
 
   [[nodiscard]] bool idle() const { return free_.size() == waits_.size(); }
   [[nodiscard]] std::size_t waiting() const { return waits_.size() - free_.size(); }

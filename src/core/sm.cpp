@@ -200,6 +200,8 @@ bool Sm::quiescent() const {
 
 void Sm::learn(Address line) { state_->mio.learn(line); }
 
+const icnt::EntryLog& Sm::entries() const { return state_->mio.entries(); }
+
 bool Sm::at_rest() const { return quiescent() && state_->at_rest(); }
 
 void Sm::persist(Archive& a) { a(*state_); }

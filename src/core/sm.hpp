@@ -6,6 +6,7 @@
 
 #include "config/gpu_config.hpp"
 #include "core/kernel_slot.hpp"
+#include "icnt/entry_log.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
 #include "sim/domain.hpp"
@@ -41,6 +42,8 @@ class Sm final : public sim::Domain, public stats::CounterSource {
   void persist(Archive& a);
   /// Translations that an access, which takes no time, leaves behind (Translator::learn). Between windows.
   void learn(Address line);
+  /// What it has noted of entries of network queues.
+  [[nodiscard]] const icnt::EntryLog& entries() const;
 
   /// Sub-core cycles so far in which no warp was resident, summed over sub-cores: with the stalls of all
   /// kernels this makes the SM's cycles times its sub-cores.

@@ -274,6 +274,8 @@ void Controller::watch(Time now) {
   // A kernel that is complete has its cut still to come: exhausted() judges what is left behind that.
   const bool all_closed = std::ranges::all_of(ledgers_, &KernelLedger::all_closed);
   if (all_closed && is_still()) return finish(now, Outcome::kDeadlock);
+  const bool overdue = lock_overdue(now);
+  if (ranks_ ? ranks_->sum(overdue) > 0 : overdue) return finish(now, Outcome::kDeadlock);
   collect_active(now);
   const std::uint64_t current = ranks_ ? ranks_->sum(activity()) : activity();
   // A copy may cross the link for long without touching anything else, a far fault may be handled for long;
@@ -286,6 +288,12 @@ void Controller::watch(Time now) {
     stuck_since_ = cycle;
   last_activity_ = current;
   if (cycle - stuck_since_ >= kPatience) finish(now, Outcome::kDeadlock);
+}
+
+bool Controller::lock_overdue(Time now) const {
+  for (std::uint16_t d = 0; d < system_->devices(); ++d)
+    if (system_->is_here(d) && system_->device(d).lock_overdue(system_->cycle(d, now))) return true;
+  return false;
 }
 
 void Controller::exhausted(Time now) { finish(now, work_done() ? Outcome::kDone : Outcome::kDeadlock); }

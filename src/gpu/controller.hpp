@@ -74,6 +74,7 @@ class Controller final : public sim::Controller {
 
   [[nodiscard]] bool quiescent() const;
   [[nodiscard]] bool interrupted() const;
+  [[nodiscard]] bool lock_overdue(Time now) const;
   [[nodiscard]] bool is_still() const;
   void gather_ranks();
   void manage();

@@ -87,6 +87,31 @@ mem::LineLockCounters Device::line_locks() const {
   return all;
 }
 
+bool Device::lock_overdue(Cycle now) const {
+  const std::uint64_t limit_ps = map_.locking().watchdog_ps;
+  if (limit_ps == 0) return false;
+  const Cycle edge = sim::ClockRatio(config_.clock.core_khz, config_.clock.l2_khz).floor(now);
+  const Cycle limit = sim::cycles_of_ps(limit_ps, config_.clock.l2_khz);
+  return std::ranges::any_of(partitions_, [&](const Part& part) {
+    const Cycle since = part.oldest_lock ? part.oldest_lock() : kNever;
+    return since != kNever && edge - since > limit;
+  });
+}
+
+std::vector<const icnt::EntryLog*> Device::entries() const {
+  std::vector<const icnt::EntryLog*> all;
+  for (const Part& part : sms_)
+    if (part.entries) all.push_back(&part.entries());
+  return all;
+}
+
+std::vector<icnt::EntryTime> Device::visible_entries() const {
+  std::vector<icnt::EntryTime> all;
+  for (const Part& part : partitions_)
+    if (part.visible_entries) part.visible_entries(all);
+  return all;
+}
+
 void Device::empty_caches() {
   for (const Part& part : partitions_)
     if (part.empty_caches) part.empty_caches();
@@ -162,6 +187,8 @@ std::string Device::dump() const {
     part.dump(text);
     if (!text.empty() && text.back() != '\n') text += '\n';
   });
+  for (const Part& part : partitions_)
+    if (part.dump_idle_locks) part.dump_idle_locks(text);
   return text;
 }
 

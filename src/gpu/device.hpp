@@ -14,6 +14,7 @@
 #include "core/kernel_slot.hpp"
 #include "core/peer_port.hpp"
 #include "gpu/plan.hpp"
+#include "icnt/entry_log.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
 #include "mem/line_locks.hpp"
@@ -35,8 +36,12 @@ struct Part {
   std::function<void()> empty_caches{};                           // forgets all cached lines; of a partition
   std::function<void(std::uint32_t, const mem::Touch&)> touch{};  // Partition::touch(); of a partition
   std::function<mem::LineLockCounters()> locks{};                 // Partition::locks(); of a partition
-  std::function<bool()> at_rest{};                                // Sm::at_rest(); of an SM
-  std::function<void(Address)> learn{};                           // Sm::learn(); of an SM
+  std::function<void(std::vector<icnt::EntryTime>&)> visible_entries{};  // of a partition
+  std::function<const icnt::EntryLog&()> entries{};                      // Sm::entries(); of an SM
+  std::function<void(std::string&)> dump_idle_locks{};                   // of a partition
+  std::function<Cycle()> oldest_lock{};  // Partition::oldest_lock(); of a partition
+  std::function<bool()> at_rest{};       // Sm::at_rest(); of an SM
+  std::function<void(Address)> learn{};  // Sm::learn(); of an SM
   std::function<void(Archive&)> persist{};
 };
 
@@ -112,6 +117,12 @@ class Device {
   /// No line is in the L2 any more; what was changed is taken to be in DRAM. Between windows.
   void empty_caches();
   [[nodiscard]] mem::LineLockCounters line_locks() const;
+  /// Whether at core cycle `now` a line of its L2 has been locked for longer than the watchdog allows
+  /// (Apertures::Locking).
+  [[nodiscard]] bool lock_overdue(Cycle now) const;
+  /// What SMs and slices have noted of entries of network queues.
+  [[nodiscard]] std::vector<const icnt::EntryLog*> entries() const;
+  [[nodiscard]] std::vector<icnt::EntryTime> visible_entries() const;
   /// The L2 holds what it does after an access that takes no time (mem::Slice::touch).
   void touch_l2(const mem::Touch& touch);
   /// All SMs know the line's translation. Between windows.

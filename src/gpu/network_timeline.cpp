@@ -35,16 +35,21 @@ std::string args_of(const Operation& of, const config::SystemConfig& system) {
   return args;
 }
 
-/// As the statistics count them (net::StageTimes).
+/// As the statistics count them (net::StageTimes, net::AroundTimes).
 Group stages_of(const Operation& of, const config::SystemConfig& system) {
-  Group group{of.at[0], of.at[0], {}};
+  Group group{of.around.begun, of.around.begun, {}};
+  const auto stage = [&](std::size_t number, std::uint64_t end) {
+    if (end <= group.to) return;
+    group.slices.push_back({fmt::format("{} {}", kind_name(of), stats::kNetworkStages[number]),
+                            args_of(of, system), group.to, end});
+    group.to = end;
+  };
+  stage(0, of.around.written);
+  stage(1, of.around.visible);
+  stage(2, of.at[0]);
   const std::size_t last = of.blocking ? net::kMoments - 1 : net::kMoments - 2;
-  for (std::size_t m = 1; m <= last; ++m) {
-    if (of.at[m] <= group.to) continue;
-    group.slices.push_back({fmt::format("{} {}", kind_name(of), stats::kNetworkStages[m - 1]),
-                            args_of(of, system), group.to, of.at[m]});
-    group.to = of.at[m];
-  }
+  for (std::size_t m = 1; m <= last; ++m) stage(stats::kStagesBeforeAgent + m - 1, of.at[m]);
+  stage(stats::kNetworkStages.size() - 1, of.around.returned);
   return group;
 }
 

@@ -14,6 +14,7 @@
 #include "gpu/network_timeline.hpp"
 #include "gpu/rank_map.hpp"
 #include "net/command_processor.hpp"
+#include "net/entry_times.hpp"
 #include "net/host_agent.hpp"
 #include "net/news.hpp"
 #include "net/nic.hpp"
@@ -66,17 +67,20 @@ class Networking {
   /// Grows with each operation that becomes complete or is dealt with.
   [[nodiscard]] std::uint64_t activity() const;
   void dump(std::string& out) const;
-  /// Of what is here. `run_ps`: from the beginning of the run to its end.
+  /// Of what is here, at the run's end; completes the logs for the timeline. `run_ps`: from the beginning of
+  /// the run to its end.
   [[nodiscard]] stats::NetworkReport report(const std::vector<std::unique_ptr<Device>>& devices,
-                                            std::uint64_t run_ps) const;
+                                            std::uint64_t run_ps);
   /// Adds another rank's report to one of this system, in which all is in the order of nodes.
   void join(stats::NetworkReport& all, stats::NetworkReport&& other) const;
 
  private:
   void make_cores(std::vector<std::unique_ptr<Device>>& devices);
   void make_hosts(Links& links, sim::DomainId host);
-  void report_cores(stats::NetworkReport& all) const;
-  void report_hosts(stats::NetworkReport& all) const;
+  [[nodiscard]] net::EntryTimes entry_times(const std::vector<std::unique_ptr<Device>>& devices) const;
+  void complete_logs(const net::EntryTimes& entries);
+  void report_cores(stats::NetworkReport& all, const net::EntryTimes& entries) const;
+  void report_hosts(stats::NetworkReport& all, const net::EntryTimes& entries) const;
   net::QueuePair& make_pair(std::uint32_t owner, std::uint32_t device);
   [[nodiscard]] Cycle news_span(std::uint64_t khz) const;
 

@@ -18,17 +18,43 @@ struct CoreEnergy {
 };
 
 stats::NetworkReport::Operations operations_report(const net::StageTimes& of) {
-  static_assert(stats::kNetworkStages.size() + 1 == net::kMoments);
+  static_assert(stats::kNetworkStages.size() == stats::kStagesBeforeAgent + net::kMoments);
   stats::NetworkReport::Operations to;
   to.count = of.operations;
   to.blocking = of.blocking;
   to.total_ps = of.total;
   to.max_total_ps = of.longest;
-  for (std::size_t s = 0; s < to.sum_ps.size(); ++s) {
-    to.sum_ps[s] = of.sum[s + 1];
-    to.max_ps[s] = of.most[s + 1];
+  for (std::size_t m = 1; m < net::kMoments; ++m) {
+    to.sum_ps[stats::kStagesBeforeAgent + m - 1] = of.sum[m];
+    to.max_ps[stats::kStagesBeforeAgent + m - 1] = of.most[m];
   }
   return to;
+}
+
+/// With what lies around the agent's part.
+stats::NetworkReport::Operations operations_report(const net::StageTimes& of,
+                                                   const net::AroundTimes& around) {
+  stats::NetworkReport::Operations to = operations_report(of);
+  to.sum_ps[0] = around.written;
+  to.sum_ps[1] = around.visible;
+  to.sum_ps[2] = around.seen;
+  to.sum_ps.back() = around.returned;
+  to.max_ps[0] = around.most_written;
+  to.max_ps[1] = around.most_visible;
+  to.max_ps[2] = around.most_seen;
+  to.max_ps.back() = around.most_returned;
+  to.total_ps += around.written + around.visible + around.seen + around.returned;
+  to.max_total_ps = around.longest;
+  return to;
+}
+
+/// By kind.
+std::array<net::AroundTimes, trace::NetOperation::kKinds> around_times(const net::EntryTimes& entries,
+                                                                       const net::ThreadCounters& of) {
+  std::array<net::AroundTimes, trace::NetOperation::kKinds> all;
+  for (const net::EndedEntry& ended : of.ended)
+    all[static_cast<std::size_t>(ended.kind)].add(entries.around(ended), ended);
+  return all;
 }
 
 stats::NetworkReport::Depth depth_report(const net::DepthCounters& of) {
@@ -38,13 +64,15 @@ stats::NetworkReport::Depth depth_report(const net::DepthCounters& of) {
   return to;
 }
 
-stats::NetworkReport::Thread thread_report(const net::ThreadCounters& c, const CoreEnergy& energy) {
+stats::NetworkReport::Thread thread_report(const net::ThreadCounters& c, const CoreEnergy& energy,
+                                           const net::EntryTimes& entries) {
   static_assert(stats::kNetworkKinds.size() == trace::NetOperation::kKinds);
   static_assert(stats::kCoreAccessNames.size() == net::kCoreAccesses);
   constexpr std::uint64_t kPsUwOfPj = 1'000'000, kFjOfPj = 1000;
   stats::NetworkReport::Thread thread;
+  const auto around = around_times(entries, c);
   for (std::size_t k = 0; k < thread.operations.size(); ++k)
-    thread.operations[k] = operations_report(c.kinds[k]);
+    thread.operations[k] = operations_report(c.kinds[k], around[k]);
   thread.polls = c.polls;
   thread.found = c.found;
   thread.record_polls = c.record_polls;
@@ -63,8 +91,8 @@ stats::NetworkReport::Thread thread_report(const net::ThreadCounters& c, const C
 /// The report on a service thread.
 template <class Program>
 stats::NetworkReport::Thread program_report(const Program& program, const CoreEnergy& energy,
-                                            std::uint64_t run_ps) {
-  stats::NetworkReport::Thread thread = thread_report(program.counters(), energy);
+                                            const net::EntryTimes& entries, std::uint64_t run_ps) {
+  stats::NetworkReport::Thread thread = thread_report(program.counters(), energy, entries);
   thread.queues = depth_report(program.queue_depth(run_ps));
   thread.completion_queues = depth_report(program.record_depth(run_ps));
   return thread;
@@ -120,20 +148,23 @@ stats::NetworkReport::Locks lock_report(std::string node, const Device& device) 
 }  // namespace
 
 stats::NetworkReport Networking::report(const std::vector<std::unique_ptr<Device>>& devices,
-                                        std::uint64_t run_ps) const {
+                                        std::uint64_t run_ps) {
   stats::NetworkReport all;
+  const net::EntryTimes entries = entry_times(devices);
+  complete_logs(entries);
   all.design = config::traits(system_.network.node.design).name;
   all.run_ps = run_ps;
   for (std::uint32_t d = 0; !cores_.empty() && d < devices.size(); ++d)
     if (map_.is_here(d)) all.locks.push_back(lock_report(system_.node_name(d), *devices[d]));
-  report_cores(all);
-  report_hosts(all);
+  report_cores(all, entries);
+  report_hosts(all, entries);
   for (std::uint32_t n = 0; n < nics_.size(); ++n) {
     if (!nics_[n]) continue;
     const std::string node = system_.node_name(system_.first_nic() + n);
     all.nics.push_back(nic_report(node, *nics_[n], run_ps));
     if (!system_.served_by(config::NetDesignTraits::Server::kNic)) continue;
-    stats::NetworkReport::Thread& thread = all.threads.emplace_back(thread_report(nics_[n]->own(), {}));
+    stats::NetworkReport::Thread& thread =
+        all.threads.emplace_back(thread_report(nics_[n]->own(), {}, entries));
     thread.node = node;
     thread.queues = depth_report(nics_[n]->own_depth(run_ps));
   }
@@ -153,13 +184,44 @@ void Networking::join(stats::NetworkReport& all, stats::NetworkReport&& other) c
   add(all.nics, other.nics);
 }
 
-void Networking::report_cores(stats::NetworkReport& all) const {
+/// Of what is here.
+net::EntryTimes Networking::entry_times(const std::vector<std::unique_ptr<Device>>& devices) const {
+  net::EntryTimes all;
+  const net::Clock first(system_.devices.front().clock.core_khz);
+  for (const auto& device : devices) {
+    const net::Clock core(device->config().clock.core_khz), l2(device->config().clock.l2_khz);
+    for (const icnt::EntryLog* sm : device->entries()) all.add(*sm, core);
+    all.add_visible(device->visible_entries(), l2);
+  }
+  for (const auto& host : hosts_)
+    if (host) all.add_visible(host->visible_entries(), first);
+  for (const auto& nic : nics_)
+    if (nic) all.add_visible(nic->visible_entries(), first);
+  all.sort();
+  return all;
+}
+
+void Networking::complete_logs(const net::EntryTimes& entries) {
+  const auto end_of = [](const net::OperationLog::Operation& of) {
+    net::StageTimes alone;
+    return alone.add(of.at, of.blocking);
+  };
+  for (AgentLog& agent : logs_)
+    for (net::OperationLog::Operation& of : agent.log.operations) {
+      const net::EndedEntry ended{of.entry,    of.what.ready, of.device, of.what.kind,
+                                  of.blocking, of.at[0],      end_of(of)};
+      of.around = of.entry == 0 ? net::EntryTimes::Around{ended.seen, ended.seen, ended.seen, ended.end}
+                                : entries.around(ended);
+    }
+}
+
+void Networking::report_cores(stats::NetworkReport& all, const net::EntryTimes& entries) const {
   const config::ServiceEnergyGroup& e = system_.network.service_energy;
   for (std::size_t c = 0; c < cores_.size(); ++c) {
     if (!cores_[c]) continue;
     const auto device = static_cast<std::uint32_t>(c / system_.cores());
     stats::NetworkReport::Thread& thread = all.threads.emplace_back(program_report(
-        cores_[c]->program(), {e.core_leak_uw, e.core_base_uw, e.core_instruction_fj}, all.run_ps));
+        cores_[c]->program(), {e.core_leak_uw, e.core_base_uw, e.core_instruction_fj}, entries, all.run_ps));
     thread.node = system_.node_name(device);
     thread.number = static_cast<std::uint32_t>(c % system_.cores());
     thread.l2.emplace();
@@ -168,14 +230,15 @@ void Networking::report_cores(stats::NetworkReport& all) const {
   }
 }
 
-void Networking::report_hosts(stats::NetworkReport& all) const {
+void Networking::report_hosts(stats::NetworkReport& all, const net::EntryTimes& entries) const {
   const config::ServiceEnergyGroup& e = system_.network.service_energy;
   for (std::uint32_t h = 0; h < hosts_.size(); ++h) {
     if (!hosts_[h]) continue;
     const std::string node = system_.node_name(system_.first_host() + h);
     for (std::uint32_t t = 0; t < hosts_[h]->threads(); ++t) {
-      stats::NetworkReport::Thread& thread = all.threads.emplace_back(program_report(
-          hosts_[h]->program(t), {e.host_leak_uw, e.host_base_uw, e.host_instruction_fj}, all.run_ps));
+      stats::NetworkReport::Thread& thread = all.threads.emplace_back(
+          program_report(hosts_[h]->program(t), {e.host_leak_uw, e.host_base_uw, e.host_instruction_fj},
+                         entries, all.run_ps));
       thread.node = node;
       thread.number = t;
     }

@@ -11,6 +11,7 @@ Builder real_parts(bool profile) {
     Part part = make_part<core::Sm>(w.config, w.fabric, w.map, w.kernels, index, w.skip, w.managed, profile);
     auto& sm = static_cast<core::Sm&>(*part.domain);
     part.at_rest = [&sm] { return sm.at_rest(); };
+    part.entries = [&sm]() -> const icnt::EntryLog& { return sm.entries(); };
     part.learn = [&sm](Address line) { sm.learn(line); };
     part.persist = [&sm](Archive& a) { sm.persist(a); };
     return part;
@@ -21,6 +22,11 @@ Builder real_parts(bool profile) {
     part.empty_caches = [&partition] { partition.empty_l2(); };
     part.touch = [&partition](std::uint32_t slice, const mem::Touch& touch) {
       partition.touch(slice, touch);
+    };
+    part.dump_idle_locks = [&partition](std::string& out) { partition.dump_idle_locks(out); };
+    part.oldest_lock = [&partition] { return partition.oldest_lock(); };
+    part.visible_entries = [&partition](std::vector<icnt::EntryTime>& to) {
+      partition.add_visible_entries(to);
     };
     part.locks = [&partition] { return partition.locks(); };
     part.persist = [&partition](Archive& a) { partition.persist(a); };

@@ -8,15 +8,20 @@ namespace {
 void place_queue(const trace::Command& c, const config::SystemConfig& system, mem::Apertures& apertures) {
   const Address first = line_of(c.address);
   const std::uint64_t bytes = line_of(c.address + c.bytes + kLineBytes - 1) - first;
+  std::uint16_t doorbell = mem::Apertures::kPlain;
   if (config::traits(system.network.node.design).queues_on_host) {
     const auto host = static_cast<std::uint16_t>(system.host_of(c.device));
     apertures.place(first, bytes, host);
     apertures.place(line_of(c.source), kLineBytes, host);
   } else if (system.served_by(config::NetDesignTraits::Server::kNic)) {
-    apertures.ring(first, bytes, static_cast<std::uint16_t>(system.nic_of(c.device)));
+    doorbell = static_cast<std::uint16_t>(system.nic_of(c.device));
   } else if (system.cores() > 0 && system.network.command_processor.lock_lines != 0) {
-    apertures.ring(first, bytes, mem::Apertures::kLocks);
+    const config::CommandProcessorGroup& core = system.network.command_processor;
+    doorbell = mem::Apertures::kLocks;
+    apertures.set_locking({core.lock_lines > 1, core.exclusive_locks != 0, core.unlocked_ways,
+                           std::uint64_t{core.lock_watchdog_us} * 1'000'000});
   }
+  apertures.ring(first, bytes, doorbell);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ class System {
   }
   /// Precondition: there are NICs.
   /// `run_ps`: from the beginning of the run to its end.
-  [[nodiscard]] stats::NetworkReport network_report(std::uint64_t run_ps) const {
+  [[nodiscard]] stats::NetworkReport network_report(std::uint64_t run_ps) {
     return networking_->report(devices_, run_ps);
   }
   [[nodiscard]] bool quiescent() const;

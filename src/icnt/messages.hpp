@@ -87,6 +87,7 @@ struct Request {
   bool missed = false;                   // of a read: not all was in the slice; set there
   std::array<std::uint32_t, 4> bytes{};  // stores, and whatever signals: written bytes of each sector, bit
                                          // per byte
+  bool entry_status = false;             // a kernel's store to the status word of a queue's entry (EntryLog)
 
   // For a poll, which writes nothing: its word, and how many signals that must have had.
   void set_awaited(Address word, std::uint32_t count) {

@@ -43,13 +43,19 @@ class AddressMap {
   /// The line's lane, chosen by the requesting device; precondition: join().
   [[nodiscard]] std::uint16_t owner(Address line) const { return apertures_->owner(line, device_); }
 
+  [[nodiscard]] bool near_queues(Address line) const {
+    return apertures_ != nullptr && apertures_->near_queues(line);
+  }
   /// The NIC whose doorbell a store to the status word of an entry in this line rings (Apertures::ring()); or
-  /// kLocks, kNoDoorbell.
+  /// kLocks, kPlain, kNoDoorbell.
   [[nodiscard]] std::uint16_t doorbell(Address line) const {
     return apertures_ != nullptr ? apertures_->doorbell(line) : Apertures::kNoDoorbell;
   }
 
   [[nodiscard]] const Apertures& apertures() const { return *apertures_; }
+  [[nodiscard]] Apertures::Locking locking() const {
+    return apertures_ != nullptr ? apertures_->locking() : Apertures::Locking{};
+  }
 
   /// Number of the line within its slice: dense, so that line <-> (home slice, local line) is one to one.
   [[nodiscard]] std::uint64_t local_line(Address line) const { return line / kLineBytes / slices_; }

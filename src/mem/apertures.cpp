@@ -28,6 +28,8 @@ void Apertures::ring(Address begin, std::uint64_t bytes, std::uint16_t nic) {
   ++changes_;
   silence(begin, last_of(begin, bytes));
   doorbells_[begin] = {last_of(begin, bytes), nic};
+  first_queue_ = std::min(first_queue_, begin);
+  last_queue_ = std::max(last_queue_, last_of(begin, bytes));
 }
 
 /// A queue whose memory is used for something else is no longer one.

@@ -41,11 +41,27 @@ class Apertures {
   static constexpr std::uint16_t kNoDoorbell = 0xffff;
   /// As a NIC: none; such stores lock their line in the L2 (LineLocks).
   static constexpr std::uint16_t kLocks = 0xfffe;
+  /// How, of all such queues.
+  struct Locking {
+    bool fields = false;              // stores to an entry's other fields lock its line, too
+    bool exclusive = false;           // a line locked by a store is the command processor's alone
+    std::uint32_t unlocked_ways = 2;  // of each set of the L2, at least
+    std::uint64_t watchdog_ps = 0;    // a line locked for longer is a deadlock; 0: never
+  };
+  void set_locking(const Locking& locking) { locking_ = locking; }
+  [[nodiscard]] const Locking& locking() const { return locking_; }
+  /// As a NIC: none; such stores are like others.
+  static constexpr std::uint16_t kPlain = 0xfffd;
+  [[nodiscard]] static constexpr bool is_nic(std::uint16_t doorbell) { return doorbell < kPlain; }
   [[nodiscard]] std::uint16_t doorbell(Address address) const {
     const auto next = doorbells_.upper_bound(address);
     if (next == doorbells_.begin()) return kNoDoorbell;
     const Doorbells& range = std::prev(next)->second;
     return address <= range.last ? range.nic : kNoDoorbell;
+  }
+  /// False for addresses that have no queue; fast.
+  [[nodiscard]] bool near_queues(Address address) const {
+    return address >= first_queue_ && address <= last_queue_;
   }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   /// How often it has changed.
@@ -75,6 +91,8 @@ class Apertures {
 
   std::map<Address, Range> ranges_;         // by first address, disjoint
   std::map<Address, Doorbells> doorbells_;  // likewise
+  Locking locking_;
+  Address first_queue_ = ~Address{0}, last_queue_ = 0;  // all that doorbells_ has had
   std::uint64_t changes_ = 0;
 };
 

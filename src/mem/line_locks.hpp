@@ -39,8 +39,9 @@ struct LineLockCounters {
 
 /// A line is unlocked, locked by a store of a kernel (control) or by the read of a core's read-modify-write
 /// (update). A locked line stays in the slice. Accesses of others to a line with an update wait for its
-/// write; a line that is locked by a store may be accessed by all, and is unlocked by the first access of a
-/// core. A store to a line that is locked already does not change its lock.
+/// write; a line that is locked by a store may be accessed by all, or where such locks are exclusive only by
+/// cores and stores that lock, and is unlocked by the first access of a core. A store to a line that is
+/// locked already does not change its lock.
 class LineLocks {
  public:
   enum class Change : std::uint8_t { kNone, kLocked, kUnlocked };
@@ -48,10 +49,26 @@ class LineLocks {
   [[nodiscard]] bool any() const { return !lines_.empty(); }
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
   [[nodiscard]] bool locked(Address line) const { return find(line) != lines_.end(); }
-  /// Whether the request of `requester` must wait.
-  [[nodiscard]] bool blocks(const icnt::Request& r) const {
+  /// Whether the request must wait. `exclusive`: locks by stores are.
+  [[nodiscard]] bool blocks(const icnt::Request& r, bool exclusive = false) const {
     const auto lock = find(r.line);
-    return lock != lines_.end() && lock->update && lock->owner != r.reply_to;
+    if (lock == lines_.end()) return false;
+    return lock->update ? lock->owner != r.reply_to : exclusive && !passes_exclusive(r);
+  }
+  /// Whether a request that arrives must wait. `behind`: others wait for its line. Who unlocks a line that is
+  /// a core's alone never stands behind those that wait for that.
+  [[nodiscard]] bool must_wait(const icnt::Request& r, bool exclusive, bool behind) const {
+    if (blocks(r, exclusive)) return true;
+    if (!behind || r.lock == icnt::LineLock::kEnd) return false;
+    const auto lock = find(r.line);
+    const bool alone = exclusive && lock != lines_.end() && !lock->update;
+    return !alone || !passes_exclusive(r);
+  }
+  /// Since when the line has been locked that has been for longest; kNever.
+  [[nodiscard]] Cycle oldest() const {
+    Cycle since = kNever;
+    for (const Line& line : lines_) since = std::min(since, line.since);
+    return since;
   }
   /// The request has been served; precondition: not blocks(). Whether its line is now locked or unlocked,
   /// which it was not before. `may_lock`: fewer than the most lines of its set are locked.
@@ -91,6 +108,10 @@ class LineLocks {
   }
 
  private:
+  /// Of a core, or a store that locks. A core's watch is no access, but wakes it.
+  [[nodiscard]] static bool passes_exclusive(const icnt::Request& r) {
+    return r.lock != icnt::LineLock::kNone || (r.kind == icnt::AccessKind::kAwait && r.is_watch());
+  }
   [[nodiscard]] std::vector<Line>::const_iterator find(Address line) const {
     return std::ranges::find(lines_, line, &Line::line);
   }

@@ -123,6 +123,12 @@ bool Partition::quiescent() const {
          std::all_of(slices_.begin(), slices_.end(), [](const Slice& slice) { return slice.quiescent(); });
 }
 
+void Partition::dump_idle_locks(std::string& out) const {
+  if (!quiescent() || oldest_lock() == kNever) return;
+  fmt::format_to(std::back_inserter(out), "memory partition {}:\n", index_);
+  for (const Slice& slice : slices_) slice.dump_locks(out);
+}
+
 void Partition::dump(std::string& out) const {
   if (quiescent()) return;
   fmt::format_to(std::back_inserter(out), "memory partition {}:\n", index_);

@@ -48,6 +48,19 @@ class Partition final : public sim::Domain, public stats::CounterSource {
     for (const Slice& slice : slices_) all.add(slice.locks());
     return all;
   }
+  /// Of all slices.
+  [[nodiscard]] Cycle oldest_lock() const {
+    Cycle since = kNever;
+    for (const Slice& slice : slices_) since = std::min(since, slice.oldest_lock());
+    return since;
+  }
+  /// Locked lines, where dump() says nothing as nothing is under way.
+  void dump_idle_locks(std::string& out) const;
+  /// Slice::visible_entries() of all of them.
+  void add_visible_entries(std::vector<icnt::EntryTime>& to) const {
+    for (const Slice& slice : slices_)
+      to.insert(to.end(), slice.visible_entries().begin(), slice.visible_entries().end());
+  }
   /// Between windows: as Slice::touch(), for a slice of this partition.
   void touch(std::uint32_t slice, const Touch& t) { slices_[slice % slices_.size()].touch(t); }
 

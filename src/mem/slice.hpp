@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "icnt/entry_log.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
 #include "mem/controller.hpp"
@@ -86,11 +87,17 @@ class Slice {
   /// Between windows: forgets all lines that are not in flight.
   void empty() { tags_.clear(); }
   [[nodiscard]] const LineLockCounters& locks() const { return locks_.counters(); }
+  /// LineLocks::oldest(), an L2 edge.
+  [[nodiscard]] Cycle oldest_lock() const { return locks_.oldest(); }
+  /// When status words of queues' entries have been written by kernels.
+  [[nodiscard]] const std::vector<icnt::EntryTime>& visible_entries() const { return visible_; }
   /// Between windows: what it holds is as after this access; nothing is counted and no time passes. A line
   /// whose home is the other half's becomes a copy; one of the home's own half makes a copy invalid, one
   /// of the other half goes through it. Device::touch_l2() says which slices see an access.
   void touch(const Touch& t);
   void dump(std::string& out) const;
+  /// The part of dump() about locked lines.
+  void dump_locks(std::string& out) const;
 
   template <class A>
   void persist(A& a) {
@@ -98,8 +105,9 @@ class Slice {
               a.given(index_), a.given(twin_), a.given(latency_), a.given(bytes_per_cycle_),
               a.given(atomic_interval_), a.given(in_bytes_), a.given(out_bytes_), a.given(pipe_capacity_),
               a.given(far_ways_), a.given(far_mshrs_), a.given(dirty_ways_), a.given(code_resident_), in_,
-              out_, far_, latches_, turn_, tags_, signals_, parked_, mshrs_, locks_, held_, far_in_flight_,
-              pipe_, atomic_pipe_, passing_, waiting_kernels_, data_free_, atomic_free_, next_);
+              out_, far_, latches_, turn_, tags_, signals_, visible_, parked_, mshrs_, locks_, held_,
+              far_in_flight_, pipe_, atomic_pipe_, passing_, waiting_kernels_, data_free_, atomic_free_,
+              next_);
   }
 
  private:
@@ -147,11 +155,13 @@ class Slice {
   [[nodiscard]] bool locks_matter(const icnt::Request& r) const {
     return r.lock != icnt::LineLock::kNone || locks_.any() || !held_.empty();
   }
+  [[nodiscard]] bool blocks(const icnt::Request& r) const {
+    return locks_.blocks(r, map_->locking().exclusive);
+  }
   [[nodiscard]] bool serve_locking(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_and_lock(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_held(Cycle now);
   [[nodiscard]] bool any_held_may_go() const;
-  void dump_locks(std::string& out) const;
 
   // Kernels that wait for each other (slice_signals.cpp).
   [[nodiscard]] bool serve_parked(Cycle now);
@@ -214,6 +224,7 @@ class Slice {
   std::uint8_t turn_ = kNear;     // origin that is looked up first
   TagArray tags_;
   SignalCounts signals_;
+  std::vector<icnt::EntryTime> visible_;
   ParkedPolls parked_;
   MshrFile mshrs_;
   LineLocks locks_;

@@ -12,21 +12,21 @@ namespace lockstep::mem {
 bool Slice::serve_locking(Latch& latch, Origin origin, Cycle now) {
   const icnt::Request& r = latch.request;
   if (origin == kNear && is_far(r.line)) return serve_any(latch, origin, now);
-  const bool behind = r.lock != icnt::LineLock::kEnd && std::ranges::any_of(held_, [&](const Held& held) {
-                        return held.latch.request.line == r.line;
-                      });
-  if (!behind && !locks_.blocks(r)) return serve_and_lock(latch, origin, now);
+  const bool behind =
+      std::ranges::any_of(held_, [&](const Held& held) { return held.latch.request.line == r.line; });
+  if (!locks_.must_wait(r, map_->locking().exclusive, behind)) return serve_and_lock(latch, origin, now);
   locks_.count_held();
   held_.push_back({latch, origin});
   return true;
 }
 
-/// At most all but two places of a set are locked by stores, so that others find one.
+/// Some places of a set are never locked by stores, so that others find one.
 bool Slice::serve_and_lock(Latch& latch, Origin origin, Cycle now) {
   const icnt::Request r = latch.request;
   if (!serve_any(latch, origin, now)) return false;
   const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
-  const auto change = locks_.serve(r, now, tags_.pinned_in(set) + 2 < tags_.ways());
+  const auto change =
+      locks_.serve(r, now, tags_.pinned_in(set) + map_->locking().unlocked_ways < tags_.ways());
   if (change == LineLocks::Change::kNone) return true;
   if (const std::optional<LineIndex> index = tags_.find(set, r.line))
     tags_.pin(*index, change == LineLocks::Change::kLocked);
@@ -37,7 +37,7 @@ bool Slice::serve_held(Cycle now) {
   if (pipe_full()) return false;
   for (std::size_t i = 0; i < held_.size(); ++i) {
     Held held = held_[i];
-    if (locks_.blocks(held.latch.request)) continue;
+    if (blocks(held.latch.request)) continue;
     if (!serve_and_lock(held.latch, held.origin, now)) return false;
     held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
     return true;
@@ -46,7 +46,7 @@ bool Slice::serve_held(Cycle now) {
 }
 
 bool Slice::any_held_may_go() const {
-  return !std::ranges::all_of(held_, [&](const Held& held) { return locks_.blocks(held.latch.request); });
+  return !std::ranges::all_of(held_, [&](const Held& held) { return blocks(held.latch.request); });
 }
 
 void Slice::dump_locks(std::string& out) const {

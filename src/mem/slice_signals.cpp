@@ -44,6 +44,7 @@ bool Slice::serve_signal(Latch& latch, Origin origin, Cycle now) {
                                                        : serve_read(latch, origin, false, now);
   if (!done) return false;
   signals_.count(latch.request);
+  if (latch.request.entry_status) visible_.push_back({icnt::entry_of(latch.request), now});
   if (!parked_.empty()) parked_.signalled(latch.request.line, signals_, now);
   return true;
 }

@@ -36,6 +36,7 @@ void DirectQueues::ring(Cycle now, std::uint16_t device, const icnt::Request& st
   });
   if (found == queues.rend()) return;
   ++(*found)->rung;
+  visible_.push_back({entry, now});
   begin(now, **found);
 }
 

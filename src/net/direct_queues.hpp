@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "icnt/entry_log.hpp"
 #include "net/messages.hpp"
 #include "net/operations.hpp"
 #include "net/queue_pair.hpp"
@@ -29,6 +30,8 @@ class DirectQueues {
   /// Whether all operations reported to it have been processed, as far as the doorbell has been rung.
   [[nodiscard]] bool idle() const { return counters_.found == counters_.records; }
   [[nodiscard]] const ThreadCounters& counters() const { return counters_; }
+  /// When doorbells of entries have come.
+  [[nodiscard]] const std::vector<icnt::EntryTime>& visible_entries() const { return visible_; }
   /// Number of entries that have been begun and not finished.
   [[nodiscard]] DepthCounters depth(std::uint64_t ps) const;
   /// Before the run: keeps operations. Not owned.
@@ -37,7 +40,7 @@ class DirectQueues {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(operations_), a.given(clock_), queues_, counters_);
+    a.members(*this, a.given(operations_), a.given(clock_), queues_, visible_, counters_);
     for (auto& of_device : queues_)
       for (auto& queue : of_device) queue->pair->dealt = &counters_;
   }
@@ -63,6 +66,7 @@ class DirectQueues {
   Operations* operations_;
   Clock clock_;
   std::vector<std::vector<std::unique_ptr<Queue>>> queues_;  // by device and number
+  std::vector<icnt::EntryTime> visible_;
   ThreadCounters counters_;
 };
 

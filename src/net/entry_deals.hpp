@@ -18,8 +18,8 @@ struct Deal {
   Moments at{};
 };
 
-/// One after the other: the status word of an entry, then the queue's read index, once for each finished
-/// entry in a row. `Port`: as ServiceThread's.
+/// One after the other: the status word of an entry, with which it leaves its queue, then the queue's read
+/// index, once for each finished entry in a row. `Port`: as ServiceThread's.
 template <class Port>
 class EntryDeals {
  public:
@@ -48,15 +48,20 @@ class EntryDeals {
 
   /// Precondition of both: not empty. They return the number of replies that will come.
   [[nodiscard]] unsigned write_status(Cycle now) {
-    const OperationId id = deals_.front().id;
-    queues_->set_dealt(id);
-    dealt_ = false;
-    return port_->store(now, queues_->device(id.queue), queues_->entry(id));
+    Deal& one = deals_.front();
+    const std::uint16_t device = queues_->device(one.id.queue);
+    const Address entry = queues_->entry(one.id);
+    queues_->set_dealt(one.id);
+    queues_->leave(one.id.queue, clock_.ps(now));
+    if (one.counts) {
+      one.at[static_cast<std::size_t>(Moment::kDealt)] = clock_.ps(now);
+      counters_->add(one.operation, device, entry, one.at, true);
+    }
+    return port_->store(now, device, entry);
   }
   /// After the status is written, until `done`.
   [[nodiscard]] unsigned write_index(Cycle now, bool& done) {
-    Deal& one = deals_.front();
-    if (!dealt_) note_status(now, one);
+    const Deal& one = deals_.front();
     done = !queues_->advance_index(one.id.queue);
     if (!done) return port_->store(now, queues_->device(one.id.queue), queues_->index(one.id.queue));
     deals_.pop();
@@ -65,25 +70,15 @@ class EntryDeals {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(port_), a.given(queues_), a.given(counters_), a.given(clock_), deals_, quiets_,
-              dealt_);
+    a.members(*this, a.given(port_), a.given(queues_), a.given(counters_), a.given(clock_), deals_, quiets_);
   }
 
  private:
-  void note_status(Cycle now, Deal& one) {
-    dealt_ = true;
-    queues_->leave(one.id.queue, clock_.ps(now));
-    if (!one.counts) return;
-    one.at[static_cast<std::size_t>(Moment::kDealt)] = clock_.ps(now);
-    counters_->add(one.operation, queues_->device(one.id.queue), one.at, true);
-  }
-
   Port* port_;
   ServedQueues* queues_;
   ThreadCounters* counters_;
   Clock clock_;
   Ring<Deal> deals_, quiets_;
-  bool dealt_ = false;
 };
 
 }  // namespace lockstep::net

@@ -176,6 +176,7 @@ void HostAgent::take(Cycle now, const link::Message& message) {
   replies_.push(reply);
   if (!message.access.signals) return;
   signals_.count(message.access);
+  if (message.access.entry_status) visible_.push_back({icnt::entry_of(message.access), now});
   for (const auto& thread : threads_) thread->port.signal_came(now);
   for (HostProcess& process : processes_) process.signal_came();
 }

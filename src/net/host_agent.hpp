@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/system_config.hpp"
+#include "icnt/entry_log.hpp"
 #include "link/endpoint.hpp"
 #include "mem/signal_counts.hpp"
 #include "net/host_process.hpp"
@@ -96,6 +97,8 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   void dump(std::string& out) const override;
 
   [[nodiscard]] bool quiescent() const;
+  /// When status words of entries in its memory have been written by kernels.
+  [[nodiscard]] const std::vector<icnt::EntryTime>& visible_entries() const { return visible_; }
   [[nodiscard]] const std::vector<link::Wire>& wires() const { return links_.wires(); }
   [[nodiscard]] std::size_t threads() const { return threads_.size(); }
   [[nodiscard]] const ServiceThread<HostPort>& program(std::size_t number) const {
@@ -106,7 +109,7 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   template <class A>
   void persist(A& a) {
     a.members(*this, links_, a.given(from_), a.given(config_), a.given(memory_cycles_), news_,
-              a.given(has_queues_), signals_, replies_, own_reads_, out_, threads_, processes_);
+              a.given(has_queues_), signals_, visible_, replies_, own_reads_, out_, threads_, processes_);
   }
 
  private:
@@ -148,7 +151,8 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   sim::Inbox<AgentNews> news_;
   bool has_queues_;            // in its memory
   mem::SignalCounts signals_;  // of its own memory
-  Ring<Reply> replies_;        // by their time
+  std::vector<icnt::EntryTime> visible_;
+  Ring<Reply> replies_;  // by their time
   struct OwnRead {
     Cycle due = 0;
     std::uint32_t thread = 0;

@@ -219,7 +219,7 @@ void HostProcess::take_records(Cycle now) {
     Command& command = pair_->command[place];
     command.moment(Moment::kNoticed) = clock_.ps(now);
     records_.stay(command.moment(Moment::kComplete), clock_.ps(now));
-    messages_.add(command.operation, pair_->device, command.at, false);
+    messages_.add(command.operation, pair_->device, 0, command.at, false);
     ++messages_.records;
     std::erase_if(offers_, [&](const Offer& offer) {
       return offer.begun &&

@@ -44,6 +44,7 @@ class Nic final : public sim::Domain {
   /// Whether no operation of its devices is under way.
   [[nodiscard]] bool at_rest() const { return operations_.idle(); }
   [[nodiscard]] const ThreadCounters& own() const { return own_.counters(); }
+  [[nodiscard]] const std::vector<icnt::EntryTime>& visible_entries() const { return own_.visible_entries(); }
   // Until `ps`; see DirectQueues and Operations.
   [[nodiscard]] DepthCounters own_depth(std::uint64_t ps) const { return own_.depth(ps); }
   [[nodiscard]] DepthCounters command_depth(std::uint64_t ps) const { return operations_.command_depth(ps); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "net/entry_times.hpp"
 #include "net/thread_counters.hpp"
 #include "trace/net_operation.hpp"
 
@@ -20,8 +21,10 @@ struct OperationLog {
   struct Operation {
     trace::NetOperation what;
     std::uint16_t device = 0;  // that requested it
-    bool blocking = false;     // its stages end with kDealt
+    Address entry = 0;         // in whose queue; 0: none
+    bool blocking = false;     // the agent's stages end with kDealt
     Moments at{};
+    EntryTimes::Around around{};  // known at the run's end
   };
   struct Span {
     std::uint8_t what = 0;  // Work; of a process trace::HostTask::Kind

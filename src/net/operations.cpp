@@ -211,7 +211,8 @@ void Operations::deal_in_order(Cycle now, QueuePair& pair) {
     Command& command = pair.command[place];
     command.moment(Moment::kNoticed) = command.moment(Moment::kDealt) = clock_.ps(now);
     pair.entries_open.leave(clock_.ps(now));
-    pair.dealt->add(command.operation, pair.device, command.at, command.operation.blocking);
+    pair.dealt->add(command.operation, pair.device, pair.command_address(pair.records_written), command.at,
+                    command.operation.blocking);
   }
 }
 

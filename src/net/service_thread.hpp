@@ -366,7 +366,7 @@ class ServiceThread {
     if (blocking) {
       deals_.push({id, done->operation, true, done->at});
     } else {
-      counters_.add(done->operation, queues_.device(id.queue), done->at, false);
+      counters_.add(done->operation, queues_.device(id.queue), queues_.entry(id), done->at, false);
     }
     deals_.take_quiets(id.queue, done->at[static_cast<std::size_t>(Moment::kNoticed)]);
     after_deals_ = State::kProgress;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "trace/net_operation.hpp"
 
@@ -17,7 +18,7 @@ enum class Moment : std::uint8_t {
   kSent,      // its first message to the other NIC leaves
   kComplete,  // all is done and acknowledged; the completion record leaves
   kNoticed,   // the service thread has read the record
-  kDealt,     // the entry's status is written
+  kDealt,     // it writes the entry's status
 };
 inline constexpr std::size_t kMoments = 8;
 /// In ps from the beginning of the simulation.
@@ -31,7 +32,19 @@ struct StageTimes {
   std::array<std::uint64_t, kMoments> sum{}, most{};
   std::uint64_t total = 0, longest = 0;
 
-  void add(const Moments& at, bool is_blocking);
+  /// Returns the last moment.
+  std::uint64_t add(const Moments& at, bool is_blocking);
+};
+
+/// An operation that has ended, by its entry. What it was before and after an agent had it is known to others
+/// (EntryTimes).
+struct EndedEntry {
+  Address entry = 0;
+  std::uint32_t ready = 0;  // trace::NetOperation
+  std::uint16_t device = 0;
+  trace::NetOperation::Kind kind = trace::NetOperation::Kind::kPut;
+  bool blocking = false;
+  std::uint64_t seen = 0, end = 0;  // ps: first and last moment
 };
 
 struct OperationLog;
@@ -42,14 +55,18 @@ struct ThreadCounters {
   std::uint64_t record_polls = 0, records = 0;                  // likewise for completion records
   std::uint64_t instructions = 0;
   std::uint64_t active_ps = 0;  // with an operation that is not dealt with or not complete
+  std::vector<EndedEntry> ended;
   OperationLog* log = nullptr;  // keeps operations, too
 
   /// An operation of the device, all of whose times are known; a kind's stages end as StageTimes says.
-  void add(const trace::NetOperation& what, std::uint16_t device, const Moments& at, bool is_blocking);
+  /// `entry`: 0 where it has none.
+  void add(const trace::NetOperation& what, std::uint16_t device, Address entry, const Moments& at,
+           bool is_blocking);
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, kinds, polls, found, record_polls, records, instructions, active_ps, a.given(log));
+    a.members(*this, kinds, polls, found, record_polls, records, instructions, active_ps, ended,
+              a.given(log));
   }
 };
 

@@ -11,8 +11,11 @@
 namespace lockstep::stats {
 
 /// The stages of an operation in their order; each ends with what it is named after. See docs/stats.md.
-inline constexpr std::array<std::string_view, 7> kNetworkStages = {"issued",   "rung",    "fetched", "sent",
-                                                                   "complete", "noticed", "dealt"};
+inline constexpr std::array<std::string_view, 11> kNetworkStages = {
+    "written", "visible",  "seen",    "issued", "rung",    "fetched",
+    "sent",    "complete", "noticed", "dealt",  "returned"};
+/// How many of them come before those of net::StageTimes.
+inline constexpr std::size_t kStagesBeforeAgent = 3;
 inline constexpr std::array<std::string_view, 4> kNetworkKinds = {"put", "get", "atomic", "quiet"};
 /// What a command processor's core asks the L2 for.
 inline constexpr std::array<std::string_view, 8> kCoreAccessNames = {

@@ -50,9 +50,59 @@ TEST_CASE("Updates of a line that cores share wait for each other, and all are d
   CHECK(kernel_time(result) > kernel_time(puts(20).run(system)));
 }
 
+TEST_CASE("A line is locked by its entry's first store, by each, or by none, as the configuration says") {
+  NetScenario scenario;
+  scenario.queue(0);
+  scenario.store(0, scenario.entry(0, 0, 0) + 8);
+  scenario.sleep(0, 5000);  // the core polls meanwhile
+  scenario.wait(0, 0, scenario.request(0, some_put(8)));
+  config::SystemConfig system = nodes();
+  for (config::GpuConfig& device : system.devices) device.sync.poll_elision = false;  // each poll unlocks
+  const auto stores = [&](std::uint32_t lock_lines) {
+    system.network.command_processor.lock_lines = lock_lines;
+    return locks(scenario.run(system)).stores;
+  };
+  CHECK(stores(0) == 0);
+  CHECK(stores(1) == 1);
+  CHECK(stores(2) == 2);
+  system.network.command_processor.unlocked_ways = 64;  // more than there are
+  CHECK(stores(2) == 0);
+  CHECK(locks(scenario.run(system)).degraded == 2);
+}
+
+TEST_CASE("While a lock is exclusive, the kernel's polls wait for the core's") {
+  config::SystemConfig system = nodes();
+  system.network.command_processor.cores = 1;
+  const gpu::RunResult shared = puts(20).run(system);
+  system.network.command_processor.exclusive_locks = 1;
+  const gpu::RunResult exclusive = puts(20).run(system);
+  CHECK((of_kind(shared, "put").count == 40 && of_kind(exclusive, "put").count == 40));
+  CHECK(locks(shared).held == 0);
+  CHECK(locks(exclusive).held > 0);
+  CHECK(locks(exclusive).unlocked == locks(exclusive).stores);
+}
+
+TEST_CASE("A line that stays locked for longer than the watchdog allows ends the run, with its name") {
+  NetScenario scenario;
+  scenario.queue(0);
+  scenario.signal(0, scenario.entry(0, 0, 0));  // no agent has been told of an operation there
+  for (unsigned i = 0; i < 3; ++i) scenario.sleep(0, 900'000);
+  config::SystemConfig system = nodes();
+  CHECK(scenario.run(system).outcome == gpu::Outcome::kDone);
+  system.network.command_processor.lock_watchdog_us = 10'000;
+  CHECK(scenario.run(system).outcome == gpu::Outcome::kDone);
+  system.network.command_processor.lock_watchdog_us = 100;
+  const gpu::RunResult result = scenario.run(system);
+  CHECK(result.outcome == gpu::Outcome::kDeadlock);
+  CHECK_THAT(result.dump,
+             Catch::Matchers::Contains("locked since L2 edge") && Catch::Matchers::Contains("by a store"));
+}
+
 TEST_CASE("With locks and updates statistics do not depend on threads, windows, skipping or order") {
   config::SystemConfig system = quick_agents();
   system.network.command_processor.call_updates = 3;
+  system.network.command_processor.exclusive_locks = 1;
+  system.network.command_processor.lock_lines = 2;
   const NetScenario scenario = puts(8);
   const auto bytes = [&](const gpu::RunOptions& options) {
     return stats::to_json(scenario.run(system, options).report);

@@ -85,7 +85,9 @@ TEST_CASE("The slices of operations add up to their times in the statistics, sta
         REQUIRE(sums.contains(name));
         CHECK(sums.at(name) == of.sum_ps[s]);
         ++stages;
-        if (s >= 2 && s <= 4 && (k < 3 || std::string(design) == "direct")) commands += of.sum_ps[s];
+        const std::string_view stage = stats::kNetworkStages[s];
+        const bool of_command = stage == "fetched" || stage == "sent" || stage == "complete";
+        if (of_command && (k < 3 || std::string(design) == "direct")) commands += of.sum_ps[s];
       }
       all += of.total_ps;
     }

@@ -192,8 +192,8 @@ TEST_CASE("network statistics: the lines of the summary") {
   network.threads.resize(2);
   auto& put = network.threads[0].operations[0];
   put = {.count = 1000, .total_ps = 3'500'000, .max_total_ps = 9'400};
-  put.sum_ps[3] = 2'500'000;
-  put.sum_ps[4] = 1'000'000;
+  put.sum_ps[6] = 2'500'000;
+  put.sum_ps[7] = 1'000'000;
   network.threads[1].polls = 1234;
   network.threads[1].found = 5;
   network.threads[1].leak_pj = 1'500'000;
