@@ -25,6 +25,7 @@ struct ServiceGroup {
   std::uint32_t issue_instructions = 800;
   std::uint32_t complete_instructions = 200;
   std::uint32_t rounds_per_progress = 1;
+  std::uint32_t waits_for_blocking = 0;
 };
 
 /// One per device.

@@ -62,6 +62,10 @@ NetworkRows service_rows() {
       row<kGroup, &S::rounds_per_progress>("service", "rounds_per_progress", M::kNone, 1, 1 << 16,
                                            "rounds over all queues before completion records are polled",
                                            "assumed; ComP-Net has \"a predefined number\""),
+      row<kGroup, &S::waits_for_blocking>("service", "waits_for_blocking", M::kNone, 0, 1,
+                                          "1: the thread itself waits until an operation that blocks is "
+                                          "complete, and serves no other queue meanwhile",
+                                          "ComP-Net: requests that block become ones that do not"),
   };
 }
 

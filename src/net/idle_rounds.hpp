@@ -26,9 +26,9 @@ class IdleRounds {
  public:
   struct Poll {
     Watched what;
-    std::uint32_t round = 0;  // the thread's count
-    bool resumed = false;     // in a search for completions that the issue of a command waits for
-    Cycle replied = 0;        // from the round's begin
+    std::uint32_t round = 0;   // the thread's count
+    std::uint8_t resumed = 0;  // the thread's state after a search for completions
+    Cycle replied = 0;         // from the round's begin
   };
 
   [[nodiscard]] bool asleep() const { return asleep_; }

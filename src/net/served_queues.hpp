@@ -33,6 +33,10 @@ class ServedQueues {
   [[nodiscard]] OperationId take(std::uint32_t queue, std::uint64_t ps);
 
   void set_complete(const OperationId& id);
+  [[nodiscard]] bool complete(const OperationId& id) const {
+    const Queue& queue = queues_[id.queue];
+    return id.number < queue.completed || (id.number >= queue.first && queue.open[place(id)].complete);
+  }
   /// Whether all before it in its queue are complete.
   [[nodiscard]] bool first_incomplete(const OperationId& id) const;
   /// The next kQuiet of the queue that has become complete so, if any; it is then marked complete.

@@ -22,7 +22,8 @@ namespace lockstep::net {
 ///
 ///   for each queue in which an operation may come: poll the next entry's status word;
 ///     where it is there: read the entry, run the code of the call, write the command, ring the doorbell,
-///     and where it does not block: write status and read index
+///     and where it does not block: write status and read index,
+///     otherwise, with waits_for_blocking, look for completion records until it is complete;
 ///   after rounds_per_progress rounds: poll the next completion record, until one is not there;
 ///     of each: run the code, and where the operation blocks: write status and read index
 ///
@@ -123,6 +124,7 @@ class ServiceThread {
     kWork,        // what the call touches is there
     kIssue,       // its instructions are done
     kRing,        // the command is written
+    kHold,        // waits for the operation that has been issued last
     kDeal,        // writes a status word
     kIndex,       // writes the read index
     kProgress,    // chooses a completion record
@@ -153,6 +155,8 @@ class ServiceThread {
         return issue(now);
       case State::kRing:
         return ring(now);
+      case State::kHold:
+        return hold(now);
       case State::kDeal:
         out_ = deals_.write_status(now);
         state_ = State::kIndex;
@@ -235,7 +239,7 @@ class ServiceThread {
     const IdleRounds::Poll& poll = idle_.polls()[place.poll];
     (poll.what.record ? pair_ : at_) = poll.what.at;
     rounds_ = poll.round + (pairs_.in_flight() == 0 ? static_cast<std::uint32_t>(place.rounds) + 1 : 0);
-    resume_ = poll.resumed ? State::kIssue : State::kNext;
+    resume_ = static_cast<State>(poll.resumed);
     state_ = poll.what.record ? State::kRecordSeen : State::kSeen;
     free_from_ = place.replied;
     woken_ = true;
@@ -246,7 +250,7 @@ class ServiceThread {
     if (woken_) again_ = !watches_.has(what);
     woken_ = false;
     if (!again_) return idle_.disturb();
-    if (port_->elides()) idle_.missed(now, {what, rounds_, resume_ == State::kIssue});
+    if (port_->elides()) idle_.missed(now, {what, rounds_, static_cast<std::uint8_t>(resume_)});
   }
 
   void move() {
@@ -288,7 +292,7 @@ class ServiceThread {
 
   void issue_quiet(Cycle now) {
     note(Moment::kIssued, now);
-    state_ = State::kNext;
+    state_ = after_blocking();
     if (!queues_.first_incomplete(id_)) return deals_.push_quiet({id_, current_, true, moments_});
     queues_.set_complete(id_);
     note(Moment::kComplete, now);
@@ -299,8 +303,20 @@ class ServiceThread {
     const std::uint32_t pair = pairs_.of(queues_.device(id_.queue));
     out_ = port_->ring(now, pairs_.pair(pair));
     pairs_.rung(pair);
-    state_ = State::kNext;
+    state_ = after_blocking();
     if (!current_.blocking) begin_deal({id_, current_, false, {}}, State::kNext);
+  }
+
+  [[nodiscard]] State after_blocking() const {
+    return program_.waits_for_blocking != 0 ? State::kHold : State::kNext;
+  }
+  void hold(Cycle now) {
+    if (queues_.complete(id_)) {
+      state_ = State::kNext;
+      return;
+    }
+    resume_ = State::kHold;
+    begin_progress(now);
   }
 
   void begin_deal(const Deal& one, State then) {
@@ -337,7 +353,7 @@ class ServiceThread {
 
   void poll_record(Cycle now) {
     const bool alone =
-        pairs_.in_flight() == pairs_.in_flight(pair_) && (!queues_.any_waiting() || resume_ == State::kIssue);
+        pairs_.in_flight() == pairs_.in_flight(pair_) && (!queues_.any_waiting() || resume_ != State::kNext);
     out_ = port_->poll_record(now, pairs_.pair(pair_), pairs_.next_record(pair_),
                               {alone, watches_.take_owed(record_of(pair_))});
     state_ = State::kRecordSeen;

@@ -61,6 +61,12 @@ TEST_CASE("A blocking get of one work-group does not hold up another's put at th
     CHECK(kernel_time(result) < get_ns / 2);
     CHECK(stage(of_kind(result, "put"), "issued") <
           stage(alone(system, some_put(8), "put"), "issued") + 2000);
+    // An agent that waits for what blocks serves the put after it.
+    system.network.service.waits_for_blocking = 1;
+    const gpu::RunResult waits = scenario.run(system);
+    CHECK((of_kind(waits, "put").count == 1 && of_kind(waits, "get").count == 1));
+    CHECK(stage(of_kind(waits, "put"), "seen") > (1 << 20) / 12.5 - 11'000);
+    CHECK(kernel_time(waits) > get_ns);
   }
 }
 

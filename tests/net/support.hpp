@@ -69,7 +69,7 @@ inline constexpr const char* kDesigns[] = {"compnet", "dgpu", "dgpu_host", "apu"
 
 /// A NIC whose agent is fast, so that the NIC is what limits.
 [[nodiscard]] inline config::SystemConfig quick_agents(config::SystemConfig system = nodes()) {
-  system.network.service = {1, 1, 1, 1};
+  system.network.service = {1, 1, 1, 1, 0};
   system.network.command_processor.call_code_lines = 0;
   system.network.command_processor.hot_lines = system.network.command_processor.cold_lines = 0;
   return system;
