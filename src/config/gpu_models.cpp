@@ -17,6 +17,7 @@ constexpr BundledConfig kGpuModels[] = {
     {"gh200", "GPU of a GH200 with 96 GB at 1980 MHz (Hopper, sm_90)"},
     {"h200", "H200 SXM 141 GB at 1980 MHz (Hopper, sm_90)"},
     {"rtx4090", "GeForce RTX 4090 at 2235 MHz (Ada AD102, sm_89)"},
+    {"rtx5090", "GeForce RTX 5090 at 2407 MHz (Blackwell GB202, sm_120)"},
     {"l40", "L40 at 2490 MHz (Ada AD102, sm_89)"},
     {"rtx3070", "GeForce RTX 3070 at 1725 MHz (Ampere GA104, sm_86)"},
     {"t4", "Tesla T4 at 1590 MHz (Turing TU104, sm_75)"},

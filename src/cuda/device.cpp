@@ -17,13 +17,14 @@ constexpr std::size_t kConstantBytes = 64 * kKib;
 
 int as_int(std::uint64_t value) { return static_cast<int>(std::min<std::uint64_t>(value, 0x7fffffff)); }
 
-/// Data pins of the memory. GDDR: each gives 16 bits of a burst (JESD232 GDDR5X, JESD250 GDDR6). HBM: from
-/// peak bandwidth = width * 2 * clock.
+/// Data pins of the memory. GDDR: each gives 16 bits of a burst (JESD232 GDDR5X, JESD250 GDDR6) or 32
+/// (JESD239 GDDR7, which differs in nothing else that a standard says). HBM: from peak bandwidth = width * 2
+/// * clock.
 int memory_bus_bits(const config::GpuConfig& c) {
-  constexpr std::uint64_t kGddrBurst = 16;
+  constexpr std::uint64_t kGddrBurst = 16, kGddr7Burst = 32;
   if (c.dram.standard == config::DramStandard::kGddr)
     return as_int(std::uint64_t{c.l2.partitions} * c.dram.channels_per_partition * c.dram.burst_bytes * 8 /
-                  kGddrBurst);
+                  (c.dram.type == "gddr7" ? kGddr7Burst : kGddrBurst));
   const std::uint64_t bits_per_clock = std::uint64_t{c.l2.partitions} * c.dram.channels_per_partition *
                                        c.dram.burst_bytes * 8 / c.dram.burst_cycles;
   return as_int(bits_per_clock / 2);

@@ -154,7 +154,7 @@ TEST_CASE("file errors name file and line") {
       {"include = v10\n",
        ":1: include: 'v10' is neither a GPU model (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, "
        "gtx1080ti, "
-       "rtx2080ti, rtxa6000, h100_sxm, gh200, h200, rtx4090, l40, rtx3070, t4, sst_v100, sst_p100) nor a "
+       "rtx2080ti, rtxa6000, h100_sxm, gh200, h200, rtx4090, rtx5090, l40, rtx3070, t4, sst_v100, sst_p100) nor a "
        "file; did you mean 'v100'?"},
       {"\n[l1]\nways = ;nothing\n", ":3: l1.ways has no value; expected 1 to 512"},
   };
@@ -170,7 +170,7 @@ TEST_CASE("missing, unreadable and misspelt GPUs") {
   const std::string list =
       "is neither a GPU model (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, gtx1080ti, rtx2080ti, "
       "rtxa6000, "
-      "h100_sxm, gh200, h200, rtx4090, l40, rtx3070, t4, sst_v100, sst_p100), a system (dgx_a100, "
+      "h100_sxm, gh200, h200, rtx4090, rtx5090, l40, rtx3070, t4, sst_v100, sst_p100), a system (dgx_a100, "
       "hgx_a100_4, "
       "dgx_h100, gh200_4, dgx1_v100, pcie_4, compnet_8, compnet_64, compnet_apu_8, h100_nodes) nor a file";
   CHECK(error_of([] { (void)resolve("v10"); }) == "'v10' " + list + "; did you mean 'v100'?");

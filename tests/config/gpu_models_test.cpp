@@ -68,8 +68,8 @@ double beyond_near(const GpuConfig& c) {
 TEST_CASE("the GPU models, in listing order; the defaults are the V100's") {
   CHECK(gpu_model_names() == std::vector<std::string>{"v100", "rtx3080ti", "a100", "h100_pcie", "v100_sxm2",
                                                       "qv100", "gtx1080ti", "rtx2080ti", "rtxa6000",
-                                                      "h100_sxm", "gh200", "h200", "rtx4090", "l40",
-                                                      "rtx3070", "t4", "sst_v100", "sst_p100"});
+                                                      "h100_sxm", "gh200", "h200", "rtx4090", "rtx5090",
+                                                      "l40", "rtx3070", "t4", "sst_v100", "sst_p100"});
   for (const std::string& name : gpu_model_names()) CHECK(resolve(name).gpu.name == name);
   const GpuConfig defaults;
   CHECK(to_ini(defaults) == to_ini(resolve("v100")));
@@ -278,7 +278,7 @@ TEST_CASE("peak rates of the further GPU models equal the published ones") {
   CHECK(2 * tera_flops(p100, OpClass::kFp16, 1480) == near(21.2));
 }
 
-TEST_CASE("RTX 4090, L40, RTX 3070 and T4 have the rates and the shape of their data sheets") {
+TEST_CASE("RTX 4090 and 5090, L40, RTX 3070 and T4 have the rates and the shape of their data sheets") {
   const auto near = [](double value) { return Approx(value).epsilon(0.01); };
   const auto l2_mib = [](const GpuConfig& c) {
     return double(c.l2.partitions) * c.l2.slices_per_partition * c.l2.slice_bytes / 1048576;
@@ -288,9 +288,10 @@ TEST_CASE("RTX 4090, L40, RTX 3070 and T4 have the rates and the shape of their 
     std::uint32_t arch, sms, threads, ctas, shared_kib;
     double mhz, fp32, fp64_share, fp16_sums, fp32_sums, int8, fp8, l2, dram;  // tera, MiB, GB/s
   };
-  // Ada and GA102 whitepapers, L40 and T4 data sheets; limits: CUDA C++ Programming Guide.
+  // Ada, RTX Blackwell and GA102 whitepapers, L40 and T4 data sheets; limits: CUDA C++ Programming Guide.
   for (const Sheet& s :
        {Sheet{"rtx4090", 89, 128, 1536, 24, 100, 2520, 82.6, 64, 330.3, 165.2, 660.6, 330.3, 72, 1008},
+        {"rtx5090", 120, 170, 1536, 24, 100, 2407, 104.8, 64, 419, 209.5, 838, 419, 96, 1792},
         {"l40", 89, 142, 1536, 24, 100, 2490, 90.5, 64, 181, 181, 362, 362, 96, 864},
         {"rtx3070", 86, 46, 1536, 16, 100, 1725, 20.3, 64, 81.3, 40.6, 162.6, 0, 4, 448},
         {"t4", 75, 40, 1024, 16, 64, 1590, 8.1, 32, 65, 65, 130, 0, 4, 320}}) {
@@ -492,6 +493,7 @@ TEST_CASE("golden hashes: they change only when a value of the GPU is changed on
   CHECK(hash(resolve("gh200")) == 0xd0fe232cac70bf65);
   CHECK(hash(resolve("h200")) == 0x36b1423eb74acf5d);
   CHECK(hash(resolve("rtx4090")) == 0x320e5917b57e5c52);
+  CHECK(hash(resolve("rtx5090")) == 0x2e456e61e20899f2);
   CHECK(hash(resolve("l40")) == 0x0632ba7d680a89c0);
   CHECK(hash(resolve("rtx3070")) == 0xf6ba98aa78b4bfa6);
   CHECK(hash(resolve("t4")) == 0x960090eec52b8c0e);

@@ -74,6 +74,7 @@ TEST_CASE("device properties of the consumer and inference GPUs: programming gui
     std::size_t memory_gib;
   };
   for (const Sheet& s : {Sheet{"rtx4090", 89, 128, 1536, 24, 99 << 10, 1024, 384, 72, 24},
+                         {"rtx5090", 120, 170, 1536, 24, 99 << 10, 1024, 512, 96, 32},
                          {"l40", 89, 142, 1536, 24, 99 << 10, 1024, 384, 96, 48},
                          {"rtx3070", 86, 46, 1536, 16, 99 << 10, 1024, 256, 4, 8},
                          {"t4", 75, 40, 1024, 16, 64 << 10, 0, 256, 4, 16}}) {
@@ -89,7 +90,7 @@ TEST_CASE("device properties of the consumer and inference GPUs: programming gui
     CHECK(p.memoryBusWidth == s.bus_bits);
     CHECK(p.l2CacheSize == s.l2_mib << 20);
     CHECK(p.totalGlobalMem == s.memory_gib << 30);
-    CHECK(p.clusterLaunch == 0);
+    CHECK(p.clusterLaunch == (s.compute_capability >= 90 ? 1 : 0));
   }
 }
 
