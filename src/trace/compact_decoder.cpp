@@ -11,7 +11,7 @@ namespace {
 struct Sequence {
   std::uint32_t first = 0, count = 0;  // in the pool of records
   std::size_t words = 0;
-  LaneMask lanes = 0;                       // any that is active somewhere
+  LaneMask lanes = 0;  // any that is active somewhere, but for bulk copies' (bulk_runs.hpp)
   std::size_t placed_in = ~std::size_t{0};  // the CTA that has the records last, and where
   std::uint32_t placed_at = 0;
 };
@@ -153,7 +153,7 @@ void ChunkDecoder::Impl::new_sequence() {
   for (std::uint32_t i = 0; i < s.count; ++i) {
     const Record r = record(previous, recent);
     s.words += address_words(r.form(), r.mask);
-    s.lanes |= r.mask;
+    if ((*table_)[r.inst()].bulk == BulkCopy::kNone) s.lanes |= r.mask;
     pool_.push_back(r);
   }
   if (counted_bytes(0, s.count, s.words) > kMaxCtaBytes) broken("a warp is too large");

@@ -170,3 +170,46 @@ TEST_CASE("bulk copies move their bytes at the DRAM's pace; threads, windows and
   CHECK(report.at("managed").at("bytes_to_device") == kRead);
   CHECK(report.at("kernels").at(0).at("cycles") > kernel.at("cycles"));
 }
+
+TEST_CASE("bulk copies of CTAs of one thread: the record has more words than the CTA has lanes") {
+  // There and back: what arrives is what the CTA's number says.
+  constexpr std::uint64_t kOf = 8, kEach = 2048;
+  const Folder folder;
+  std::ofstream(folder / "one.ptx") << R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry one(.param .u64 in, .param .u64 out) {
+  .shared .align 128 .b8 stage[2048];
+  .shared .align 8 .b64 full;
+  .reg .pred %p1; .reg .b32 %r<6>; .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, full; mov.u32 %r3, stage; mov.u32 %r4, 0;
+  mul.wide.u32 %rd3, %r1, 2048; add.u64 %rd1, %rd1, %rd3; add.u64 %rd2, %rd2, %rd3;
+  mbarrier.init.shared.b64 [%r2], 1;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 2048;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 2048, [%r2];
+$WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], %r4;
+  @!%p1 bra $WAIT;
+  cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r3], 2048;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+  ret;
+}
+)";
+  std::ofstream(folder / "one.launch")
+      << "buffer in " << kOf * kEach << " sequence u32 0 1\nbuffer out " << kOf * kEach
+      << "\nlaunch one grid " << kOf << " block 1 args in out\nwait\nexpect out u32 sequence 0 1\n";
+  const auto play = [&](const char* threads) {
+    const Finished done = run({"run", folder / "one.ptx", "--launch", folder / "one.launch", "-c",
+                               "h100_pcie", "-q", "--threads", threads, "-o", folder / threads});
+    INFO(done.err);
+    REQUIRE(done.code == 0);
+    return slurp(folder / (std::string(threads) + "/stats.json"));
+  };
+  const std::string stats = play("1");
+  CHECK(play("3") == stats);
+  const auto kernel = nlohmann::json::parse(stats).at("kernels").at(0);
+  CHECK(kernel.at("l1").at("load_sectors_sent") == kOf * kEach / 32);
+  CHECK(kernel.at("l1").at("store_sectors_sent") == kOf * kEach / 32);
+}
