@@ -8,8 +8,15 @@
 
 namespace lockstep::cuda {
 
+/// A kernel node keeps its attributes: the parameters of nodes have none.
 inline void set_operation(GraphNode& node, Operation operation) {
   require(node.operation.index() == operation.index() && !node.child && !node.choice);
+  if (auto* launch = std::get_if<KernelLaunch>(&operation)) {
+    const auto& before = std::get<KernelLaunch>(node.operation);
+    launch->cooperative = before.cooperative;
+    launch->cluster = before.cluster;
+    launch->l2 = before.l2;
+  }
   node.operation = std::move(operation);
 }
 /// `operation(runtime)` becomes that of the node of an executable graph that was made of `node`.

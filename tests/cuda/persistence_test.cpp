@@ -110,6 +110,7 @@ TEST_CASE("a window is the stream's, the launch's or the graph node's") {
   const auto by_stream = l2("stream");
   CHECK(l2("launch") == by_stream);
   CHECK(l2("graph") == by_stream);
+  CHECK(l2("node") == by_stream);  // its parameters set again: attributes stay
   CHECK(l2("none") != by_stream);
   w.aside = 0;  // nothing to persist in, and all lines of the window are hits
   CHECK(l2("stream") == l2("none"));

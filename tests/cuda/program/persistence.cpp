@@ -24,6 +24,14 @@ int cudaStreamBeginCapture(void*, int);
 int cudaStreamEndCapture(void*, void**);
 int cudaGraphGetNodes(void*, void**, std::size_t*);
 int cudaGraphKernelNodeSetAttribute(void*, int, const Attribute*);
+struct KernelNode {
+  const void* function;
+  Dim3 grid, block;
+  unsigned shared;
+  void** arguments;
+  void** extra;
+};
+int cudaGraphExecKernelNodeSetParams(void*, void*, const KernelNode*);
 int cudaGraphInstantiate(void**, void*, unsigned long long);
 int cudaGraphLaunch(void*, void*);
 struct LaunchAttribute {
@@ -76,14 +84,17 @@ bool checks(void* stream, void* data) {
          cudaDeviceGetLimit(&limit, kPersistingLimit) == 0 && limit == 0;
 }
 
-int by_graph(void* stream, const Attribute& how, unsigned ctas, void** args) {
+/// `again`: the executable graph's kernel gets its parameters once more, which is no attribute.
+int by_graph(void* stream, const Attribute& how, unsigned ctas, void** args, bool again) {
   void *graph = nullptr, *node = nullptr, *exec = nullptr;
   std::size_t one = 1;
   int failed = cudaStreamBeginCapture(stream, 0) | launch(&window, ctas, kThreads, args, stream) |
                cudaStreamEndCapture(stream, &graph) | cudaGraphGetNodes(graph, &node, &one) |
                cudaGraphKernelNodeSetAttribute(node, kWindow, &how);
-  failed |= cudaGraphInstantiate(&exec, graph, 0) | cudaGraphLaunch(exec, stream);
-  return failed | cudaStreamSynchronize(stream);
+  failed |= cudaGraphInstantiate(&exec, graph, 0);
+  const KernelNode kernel{reinterpret_cast<const void*>(&window), {ctas}, {kThreads}, 0, args, nullptr};
+  if (again) failed |= cudaGraphExecKernelNodeSetParams(exec, node, &kernel);
+  return failed | cudaGraphLaunch(exec, stream) | cudaStreamSynchronize(stream);
 }
 
 int by_launch(void* stream, const Attribute& how, unsigned ctas, void** args) {
@@ -116,7 +127,7 @@ int main(int argc, char** argv) {
   const Attribute how = attribute_of(data, size, std::atoi(argv[7]), std::atoi(argv[8]));
   const Attribute none = attribute_of(nullptr, 0, 0, kNormal, kNormal);
   const auto failed = [&](const std::string& way) {
-    if (way == "graph") return by_graph(stream, how, ctas, args);
+    if (way == "graph" || way == "node") return by_graph(stream, how, ctas, args, way == "node");
     if (way == "launch") return by_launch(stream, how, ctas, args);
     if (way == "stream" && cudaStreamSetAttribute(stream, kWindow, &how) != 0) return 1;
     return launch(&window, ctas, kThreads, args, stream);
