@@ -1,4 +1,8 @@
 // NVML against what the machine's description says, and against NVML's own documentation of its results.
+#include <unistd.h>
+
+#include <array>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <string>
@@ -33,6 +37,16 @@ int nvmlDeviceGetNvLinkRemotePciInfo(Gpu*, unsigned, PciInfoLegacy*);
 int nvmlDeviceGetP2PStatus(Gpu*, Gpu*, int, int*);
 int nvmlDeviceGetFieldValues(Gpu*, int, FieldValue*);
 int nvmlDeviceGetGpuFabricInfoV(Gpu*, void*);
+int nvmlDeviceGetPowerUsage(Gpu*, unsigned*);
+int nvmlDeviceGetTemperature(Gpu*, int, unsigned*);
+int nvmlDeviceGetUtilizationRates(Gpu*, void*);
+int nvmlDeviceGetSupportedMemoryClocks(Gpu*, unsigned*, unsigned*);
+int nvmlDeviceGetSupportedGraphicsClocks(Gpu*, unsigned, unsigned*, unsigned*);
+int nvmlDeviceGetArchitecture(Gpu*, unsigned*);
+int nvmlDeviceGetMemoryBusWidth(Gpu*, unsigned*);
+int nvmlDeviceGetMinorNumber(Gpu*, unsigned*);
+int nvmlDeviceSetCpuAffinity(Gpu*);
+int nvmlDeviceGetCpuAffinity(Gpu*, unsigned, unsigned long*);
 }
 
 namespace {
@@ -176,4 +190,37 @@ TEST_CASE("NVML: a program under exec loads it and sees the system's links") {
                                      to_switch + to_switch + to_switch + "12 links; 0 0\n0\n");
   CHECK(seen("hgx_a100_4", "2") ==
         "0 0 2\n00000000:02:00.0 4 links; 0 0\n00000000:01:00.0 4 links; 0 0\n0\n");
+}
+
+TEST_CASE("NVML: sensors are not supported and leave no value; clocks, bus and architecture are the A100's") {
+  const Open open;
+  Gpu* const gpu = open.gpus[1];
+  unsigned value = 4711;
+  CHECK(nvmlDeviceGetPowerUsage(gpu, &value) == kNotSupported);
+  CHECK(nvmlDeviceGetTemperature(gpu, 0, &value) == kNotSupported);
+  CHECK(nvmlDeviceGetUtilizationRates(gpu, &value) == kNotSupported);
+  CHECK(value == 4711);
+  CHECK(nvmlDeviceGetPowerUsage(nullptr, &value) == kInvalidArgument);
+  unsigned count = 0, clock = 0;
+  CHECK(nvmlDeviceGetSupportedMemoryClocks(gpu, &count, nullptr) == kTooSmall);
+  REQUIRE(count == 1);
+  CHECK(nvmlDeviceGetSupportedMemoryClocks(gpu, &count, &clock) == kSuccess);
+  CHECK(clock == 1593);  // 80 GB of HBM2e, data sheet
+  CHECK(nvmlDeviceGetSupportedGraphicsClocks(gpu, clock, &count, &value) == kSuccess);
+  CHECK(value == 1410);  // data sheet
+  CHECK(nvmlDeviceGetSupportedGraphicsClocks(gpu, clock + 1, &count, &value) == kNotFound);
+  CHECK((nvmlDeviceGetArchitecture(gpu, &value) == kSuccess && value == 7));  // NVML_DEVICE_ARCH_AMPERE
+  CHECK((nvmlDeviceGetMemoryBusWidth(gpu, &value) == kSuccess && value == 5120));
+  CHECK((nvmlDeviceGetMinorNumber(gpu, &value) == kSuccess && value == 1));
+}
+
+TEST_CASE("NVML: every processor is near a GPU") {
+  const Open open;
+  std::array<unsigned long, 64> set{};
+  CHECK(nvmlDeviceSetCpuAffinity(open.gpus[0]) == kSuccess);
+  REQUIRE(nvmlDeviceGetCpuAffinity(open.gpus[0], set.size(), set.data()) == kSuccess);
+  long near = 0;
+  for (const unsigned long word : set) near += std::popcount(word);
+  CHECK(near == sysconf(_SC_NPROCESSORS_CONF));
+  CHECK(nvmlDeviceGetCpuAffinity(open.gpus[0], 0, set.data()) == kInvalidArgument);
 }
