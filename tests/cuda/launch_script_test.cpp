@@ -139,3 +139,25 @@ TEST_CASE("data: sequences, files, offsets, tolerance, random numbers as splitmi
   CHECK_THAT(play(folder, "buffer a 4\nlaunch _Z3addPKfS0_Pfi grid 1 block 1 args 0 0 0 1\n").err,
              Contains("s.launch:2: "));
 }
+
+TEST_CASE("PTX for sm_120 is executed and simulated on an RTX 5090") {
+  const cli::Folder folder;
+  std::ofstream(folder / "twice.ptx") << R"(.version 8.7
+.target sm_120
+.address_size 64
+.visible .entry twice(.param .u64 data) {
+  .reg .b32 %r<3>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [data]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;
+  ld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r2; st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+  std::ofstream(folder / "s.launch")
+      << "buffer data 256 sequence u32 5 1\nlaunch twice grid 1 block 64 args data\n"
+         "wait\nexpect data u32 sequence 10 2\n";
+  const auto done = cli::run({"run", folder / "twice.ptx", "--launch", folder / "s.launch", "-c", "rtx5090",
+                              "-q", "-o", folder / "out"});
+  CHECK(done.err.empty());
+  CHECK(done.code == 0);
+  CHECK(cli::slurp(folder / "out/stats.csv").find("twice") != std::string::npos);
+}
