@@ -160,9 +160,10 @@ const FusionRule* Fusions::rule_of(std::uint32_t at, std::uint32_t operand, std:
   const Instruction& made_by = function_->instructions[producer.at];
   if (made_by.guard && made_by.guard != i.guard) return nullptr;
   if (uses_.reads[id] != 1 && !may_have_several_readers(made_by)) return nullptr;
-  const bool at_hand = producer.run == run && still_there(producer.at, at);
+  const bool at_hand = producer.run == run && still_there(producer.at, at), stays = reads_what_stays(made_by);
   const auto* rule = std::ranges::find_if(kRules, [&](const FusionRule& r) {
-    return (r.across_runs || at_hand) && (integers_ || !r.integers) && r.makes(made_by) && r.takes(i);
+    return (at_hand || (r.across_runs && stays)) && (integers_ || !r.integers) && r.makes(made_by) &&
+           r.takes(i);
   });
   return rule == std::end(kRules) ? nullptr : rule;
 }
@@ -178,6 +179,12 @@ bool Fusions::still_there(std::uint32_t producer, std::uint32_t consumer) const 
   const auto use = ptx::register_use(function_->instructions[producer]);
   return producer < consumer &&
          std::ranges::all_of(use.reads, [&](ptx::RegisterId id) { return last_write_[id] <= producer; });
+}
+
+/// Nothing writes its operands twice.
+bool Fusions::reads_what_stays(const Instruction& producer) const {
+  return std::ranges::all_of(ptx::register_use(producer).reads,
+                             [&](ptx::RegisterId id) { return uses_.writes[id] <= 1; });
 }
 
 void Fusions::keep_partly_taken() {

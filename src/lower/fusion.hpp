@@ -56,6 +56,7 @@ class Fusions {
   [[nodiscard]] const FusionRule* rule_of(std::uint32_t at, std::uint32_t operand, std::size_t run) const;
   [[nodiscard]] bool may_have_several_readers(const Instruction& i) const;
   [[nodiscard]] bool still_there(std::uint32_t producer, std::uint32_t consumer) const;
+  [[nodiscard]] bool reads_what_stays(const Instruction& producer) const;
   void keep_partly_taken();
 
   const ptx::Function* function_ = nullptr;

@@ -146,3 +146,22 @@ TEST_CASE("an address that something else reads is computed") {
 }
 
 }  // namespace
+
+namespace {
+
+/// Sums of 64 bits, in two instructions, of a wide product before a barrier.
+std::size_t sums_of_halves(const std::string& step) {
+  std::size_t found = 0;
+  for (const auto& i :
+       lower::test::lowered("ld.global.u32 %i1, [%r1];\nmul.wide.s32 %l1, %i1, 4;\nbar.sync 0;\n" + step +
+                            "bar.sync 0;\nadd.s64 %l2, %l1, %r1;\nst.global.u32 [%l2], %i1;\n"))
+    found += trace::opcode_of(i.text) == "IADD3.X";
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a wide product is part of a sum behind a barrier, unless its factor is another one by then") {
+  CHECK(sums_of_halves("") == 0);
+  CHECK(sums_of_halves("add.s32 %i1, %i1, 1;\n") == 1);
+}
