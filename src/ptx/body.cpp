@@ -5,6 +5,7 @@
 #include "ptx/declarations.hpp"
 #include "ptx/functions.hpp"
 #include "ptx/operand_rules.hpp"
+#include "ptx/pragmas.hpp"
 
 namespace lockstep::ptx {
 namespace {
@@ -116,7 +117,12 @@ void BodyParser::directive() {
   if (find_space(word)) return variables();
   if (word == "pragma") {
     lexer_.advance();
-    return parse_pragma(lexer_, function_.directives.pragmas);
+    std::vector<std::string> pragmas;
+    parse_pragma(lexer_, pragmas);
+    for (const std::string& text : pragmas)
+      function_.labels.push_back(
+          {pragma_label(text), static_cast<std::uint32_t>(function_.instructions.size())});
+    return;
   }
   if (word == "file") {
     lexer_.advance();

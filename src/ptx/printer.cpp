@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "ptx/pragmas.hpp"
 #include "ptx/print_statement.hpp"
 
 namespace lockstep::ptx {
@@ -256,8 +257,13 @@ class Printer {
     std::size_t label = 0;
     SourceLine source;
     for (std::size_t i = 0; i < f.instructions.size(); ++i) {
-      for (; label < f.labels.size() && f.labels[label].instruction == i; ++label)
-        fmt::format_to(out(), "{}:\n", f.labels[label].name);
+      for (; label < f.labels.size() && f.labels[label].instruction == i; ++label) {
+        const Label& at = f.labels[label];
+        if (is_pragma(at))
+          fmt::format_to(out(), "  .pragma \"{}\";\n", at.name.substr(kPragma.size()));
+        else
+          fmt::format_to(out(), "{}:\n", at.name);
+      }
       const Instruction& next = f.instructions[i];
       if (!(next.source == source)) location(next.source, f);
       source = next.source;

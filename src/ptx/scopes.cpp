@@ -3,6 +3,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "ptx/pragmas.hpp"
+
 namespace lockstep::ptx {
 
 void FunctionNames::open() {
@@ -129,7 +131,8 @@ void make_names_unique(Function& f, const std::unordered_map<std::string_view, S
   for (Parameter& p : f.parameters) renamer.claim(p.name);
   for (Variable& v : f.variables) renamer.claim(v.name);
   for (Register& r : f.registers) renamer.claim(r.name);
-  for (Label& l : f.labels) renamer.claim(l.name);
+  for (Label& l : f.labels)
+    if (!is_pragma(l)) renamer.claim(l.name);
   for (BranchTable& t : f.branch_tables) renamer.claim(t.name);
   for (CallTable& t : f.call_tables) renamer.claim(t.name);
   for (Prototype& p : f.prototypes) renamer.claim(p.name);

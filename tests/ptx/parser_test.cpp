@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "ptx/pragmas.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/source_lines.hpp"
 #include "tests/ptx/support.hpp"
@@ -17,6 +18,36 @@ std::uint64_t value(const std::string& text) { return immediate(text).bits; }
 Variable variable(const std::string& text) { return parse(module_text(text), "test.ptx").variables.back(); }
 
 }  // namespace
+
+TEST_CASE("ptx parser: a pragma of the body stays before its instruction, also when printed") {
+  const Module m = parse(module_text(R"(
+    .visible .entry k() {
+    .reg .b32 %r<3>;
+    .reg .pred %p;
+    mov.u32 %r1, 4;
+    A: .pragma "nounroll";
+    add.s32 %r1, %r1, -1;
+    setp.ne.s32 %p, %r1, 0;
+    @%p bra A;
+    mov.u32 %r2, 4;
+    B: add.s32 %r2, %r2, -1;
+    setp.ne.s32 %p, %r2, 0;
+    @%p bra B;
+    C: .pragma "nounroll", "other";
+    @%p bra C;
+    ret;
+    })"),
+                         "test.ptx");
+  for (const Module& module : {m, parse(print(m), "printed")}) {
+    const Function& k = module.functions.back();
+    CHECK(k.directives.pragmas.empty());
+    for (std::uint32_t at = 0; at < k.instructions.size(); ++at) {
+      CAPTURE(at);
+      CHECK(has_pragma(k, at, "nounroll") == (at == 1 || at == 8));
+      CHECK(has_pragma(k, at, "other") == (at == 8));
+    }
+  }
+}
 
 TEST_CASE("ptx parser: literals") {
   CHECK(value("0x1F") == 31);
