@@ -208,19 +208,26 @@ void Builder::note_constants(const exec::FunctionCode& f, const Schedule& order,
 
 void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Predicated& shape) {
   std::fill_n(code_.run_of_.begin() + f.first, f.source->instructions.size(), kNoRun);
+  const std::vector<bool> repeated = repeated_copies(shape);
+  const std::size_t first_loop = code_.loops_.size();
+  for (const PartialLoop& loop : shape.partial) code_.loops_.emplace_back(loop.copies.size());
   for (run_ = 0; run_ < order.runs.size(); ++run_) {
     const Run run = order.runs[run_];
     CodeRun code;
     code.first_execution = static_cast<std::uint32_t>(code_.executions_.size());
     code.operations = run.end - run.first;
     code.is_optional = passes_.left_out;
+    code.is_added = true;
     code.first = static_cast<std::uint32_t>(code_.instructions_.size());
     for (std::uint32_t at = run.first; at < run.end; ++at) {
       const std::uint32_t executed = f.first + shape.origin[at], carrier = shape.carrier[order.order[at]];
-      code_.executions_.push_back(executed);
-      std::uint32_t& first_run = code_.run_of_[executed];
-      first_run = std::min(first_run, static_cast<std::uint32_t>(code_.runs_.size()));
-      code_.optional_[executed] = shape.optional[at];
+      code_.executions_.push_back(shape.added[at] ? kNoOperation : executed);
+      if (!shape.added[at] && !repeated[at]) {
+        std::uint32_t& first_run = code_.run_of_[executed];
+        first_run = std::min(first_run, static_cast<std::uint32_t>(code_.runs_.size()));
+      }
+      code.is_added &= shape.added[at];
+      if (!shape.added[at]) code_.optional_[executed] = shape.optional[at];
       code.has_optional |= shape.optional[at];
       code.is_optional &= shape.optional[at];
       operation_ = f.first + shape.origin[carrier];
@@ -234,6 +241,7 @@ void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Pre
     code.end = static_cast<std::uint32_t>(code_.instructions_.size());
     for (std::uint32_t i = code.first; i < code.end; ++i)
       code.has_slow_path |= code_.instructions_[i].lanes != Lanes::kAll;
+    note_copies(shape, first_loop, run, code);
     code_.runs_.push_back(code);
   }
 }

@@ -34,6 +34,10 @@ class Builder : private Emitter {
   [[nodiscard]] bool folded(const Instruction& i, std::uint32_t number);
   void fused(const Instruction& i, const Fused& both);
 
+  // builder_loops.cpp: loops unrolled in part
+  [[nodiscard]] static std::vector<bool> repeated_copies(const Predicated& shape);
+  void note_copies(const Predicated& shape, std::size_t first_loop, Run run, CodeRun& code);
+
   // builder_forms.cpp: instructions that no table row can describe
   [[nodiscard]] bool special_form(const Instruction& i);
   void move(const Instruction& i);

@@ -40,10 +40,19 @@ struct Subroutine {
 struct CodeRun {
   std::uint32_t first_execution = 0, operations = 0;  // Code::executions()
   std::uint32_t first = 0, end = 0;                   // Code::instructions()
-  bool has_optional = false;   // some are under a branch that is predicated (predication.hpp)
-  bool is_optional = false;    // all are, and the run before it falls through to it
-  bool has_slow_path = false;  // some are executed by some lanes only
+  bool has_optional = false;          // some are under a branch that is predicated (predication.hpp)
+  bool is_optional = false;           // all are, and the run before it falls through to it
+  bool has_slow_path = false;         // some are executed by some lanes only
+  bool is_added = false;              // no execution is recorded of any: they only choose what comes next
+  std::uint32_t loop = kNoOperation;  // Code::loops(): copies of that loop's body begin here
 };
+
+/// Of a loop unrolled in part: runs [first, end) that are a number of iterations.
+struct RunsOfCopies {
+  std::uint32_t first = 0, end = 0;
+};
+/// The most iterations first.
+using CodeLoop = std::vector<RunsOfCopies>;
 
 /// What of a MachineInstruction each execution needs.
 struct MachineStep {
@@ -68,9 +77,11 @@ class Code {
     return static_cast<std::uint32_t>(instructions_.size()) + jumped_over_;
   }
   [[nodiscard]] const std::vector<CodeRun>& runs() const { return runs_; }
-  /// The first run that has the operation.
+  /// The first run that has the operation; of a loop unrolled in part its last copies'.
   [[nodiscard]] std::uint32_t run_of(std::uint32_t operation) const { return run_of_[operation]; }
-  /// The operations that a warp executes in the runs, one run's behind the other's.
+  [[nodiscard]] const std::vector<CodeLoop>& loops() const { return loops_; }
+  /// The operations that a warp executes in the runs, one run's behind the other's; kNoOperation: none, its
+  /// machine instructions are executed with those around it.
   [[nodiscard]] const std::vector<std::uint32_t>& executions() const { return executions_; }
   [[nodiscard]] const std::vector<Subroutine>& subroutines() const { return subroutines_; }
   /// The operation whose slow path a record of the executor is (exec/record.hpp); kNoOperation: of no
@@ -97,6 +108,7 @@ class Code {
   std::vector<MachineInstruction> instructions_;
   std::vector<MachineStep> steps_;
   std::vector<CodeRun> runs_;
+  std::vector<CodeLoop> loops_;
   std::vector<Subroutine> subroutines_;
   std::vector<std::uint32_t> run_of_;  // by operation
   std::vector<std::uint32_t> executions_;

@@ -54,6 +54,8 @@ std::optional<bool> compare(const Instruction& i, std::int64_t a, std::int64_t b
   return std::nullopt;
 }
 
+bool is_barrier(const Instruction& i) { return i.op() == Opcode::kBar && !i.guard; }
+
 class LoopFinder {
  public:
   explicit LoopFinder(const ptx::Function& f) : f_(f), flow_(f), liveness_(f, flow_) {}
@@ -74,12 +76,14 @@ class LoopFinder {
         block.successors[1] != b)
       return std::nullopt;
     for (std::uint32_t at = block.first; at + 1 < block.end; ++at)
-      if (keeps_its_place(f_.instructions[at])) return std::nullopt;
+      if (keeps_its_place(f_.instructions[at]) && !is_barrier(f_.instructions[at])) return std::nullopt;
     const auto before = only_entry(b);
     if (!before) return std::nullopt;
-    const std::uint32_t count = iterations(block, flow_.blocks()[*before]);
-    if (count < 2) return std::nullopt;
-    return CountedLoop{block.first, block.end, count, in_plain_loop(block.successors[0], b)};
+    CountedLoop found{.first = block.first, .end = block.end};
+    if (!find_counter(block, found)) return std::nullopt;
+    count_iterations(flow_.blocks()[*before], found);
+    found.nested = in_plain_loop(block.successors[0], b);
+    return found;
   }
 
   [[nodiscard]] std::optional<std::uint32_t> only_entry(std::uint32_t b) const {
@@ -93,34 +97,49 @@ class LoopFinder {
     return found;
   }
 
-  /// 0: not known.
-  [[nodiscard]] std::uint32_t iterations(const ptx::Block& block, const ptx::Block& before) const {
+  /// Sets the comparison and the step.
+  [[nodiscard]] bool find_counter(const ptx::Block& block, CountedLoop& found) const {
     const ptx::Guard guard = *f_.instructions[block.end - 1].guard;
-    const std::uint32_t tested = only_write(f_, block.first, block.end, guard.reg);
-    if (tested == block.end || live(flow_.blocks()[block.successors[0]].first, guard.reg) ||
+    found.test = only_write(f_, block.first, block.end, guard.reg);
+    if (found.test == block.end || live(flow_.blocks()[block.successors[0]].first, guard.reg) ||
         live(block.first, guard.reg))
-      return 0;
-    const Instruction& test = f_.instructions[tested];
+      return false;
+    const Instruction& test = f_.instructions[found.test];
     if (test.op() != Opcode::kSetp || test.guard || test.operands.size() != 3 ||
-        test.operands[1].kind != OperandKind::kRegister || test.operands[2].kind != OperandKind::kImmediate ||
         ptx::is_float(test.form.type()))
-      return 0;
-    const RegisterId counter = test.operands[1].reg;
-    const std::uint32_t step = only_write(f_, block.first, block.end, counter);
-    const auto start = start_of(before, counter);
-    if (step == block.end || !start || !is_step(f_.instructions[step], counter)) return 0;
+      return false;
+    const ptx::Operand &counter = test.operands[1], &limit = test.operands[2];
+    if (counter.kind != OperandKind::kRegister) return false;
+    found.step = only_write(f_, block.first, block.end, counter.reg);
+    if (found.step == block.end || !is_step(f_.instructions[found.step], counter.reg)) return false;
+    if (limit.kind == OperandKind::kImmediate) return true;
+    return limit.kind == OperandKind::kRegister && stays(block, limit.reg);
+  }
+  [[nodiscard]] bool stays(const ptx::Block& block, RegisterId id) const {
+    for (std::uint32_t at = block.first; at < block.end; ++at)
+      if (writes(f_.instructions[at], id)) return false;
+    return true;
+  }
+  void count_iterations(const ptx::Block& before, CountedLoop& loop) const {
+    const bool negated = f_.instructions[loop.end - 1].guard->negated;
+    const Instruction &test = f_.instructions[loop.test], &step = f_.instructions[loop.step];
+    const auto start = start_of(before, test.operands[1].reg);
+    if (!start || test.operands[2].kind != OperandKind::kImmediate) return;
     const ptx::Type type = test.form.type();
-    const auto by = static_cast<std::int64_t>(f_.instructions[step].operands[2].bits);
+    const auto by = static_cast<std::int64_t>(step.operands[2].bits);
     const auto limit = cut(static_cast<std::int64_t>(test.operands[2].bits), type);
+    loop.start = *start;
     std::int64_t value = *start;
     for (std::uint32_t count = 1; count <= kMaxIterations; ++count) {
       const std::int64_t next = wrapped_sum(value, by);
-      const auto goes_on = compare(test, cut(tested > step ? next : value, type), limit);
-      if (!goes_on) return 0;
-      if (*goes_on == guard.negated) return count;
+      const auto goes_on = compare(test, cut(loop.test > loop.step ? next : value, type), limit);
+      if (!goes_on) return;
+      if (*goes_on == negated) {
+        if (count > 1) loop.count = count;
+        return;
+      }
       value = next;
     }
-    return 0;
   }
   static bool is_step(const Instruction& i, RegisterId counter) {
     return i.op() == Opcode::kAdd && !i.guard && i.form.mods.empty() && i.operands.size() == 3 &&

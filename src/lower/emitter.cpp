@@ -10,18 +10,14 @@ namespace lockstep::lower {
 using ptx::OperandKind;
 
 Emitter::Mark Emitter::mark() const {
-  return {code_.instructions_.size(),
-          code_.runs_.size(),
-          code_.executions_.size(),
-          code_.subroutines_.size(),
-          code_.registers_,
-          code_.jumped_over_,
-          pc_};
+  return {code_.instructions_.size(), code_.runs_.size(), code_.loops_.size(), code_.executions_.size(),
+          code_.subroutines_.size(),  code_.registers_,   code_.jumped_over_,  pc_};
 }
 
 void Emitter::back_to(const Mark& mark) {
   code_.instructions_.resize(mark.instructions);
   code_.runs_.resize(mark.runs);
+  code_.loops_.resize(mark.loops);
   code_.executions_.resize(mark.executions);
   code_.subroutines_.resize(mark.subroutines);
   code_.registers_ = mark.registers;

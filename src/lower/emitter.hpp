@@ -27,7 +27,7 @@ class Emitter {
 
   /// How far the code is, to go back to.
   struct Mark {
-    std::size_t instructions, runs, executions, subroutines;
+    std::size_t instructions, runs, loops, executions, subroutines;
     std::uint32_t registers, jumped_over, pc;
   };
   [[nodiscard]] Mark mark() const;

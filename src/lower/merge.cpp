@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "lower/dependences.hpp"
+#include "lower/iterations.hpp"
 #include "lower/known_bits.hpp"
 #include "lower/linear_values.hpp"
 #include "lower/schedule.hpp"

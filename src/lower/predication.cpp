@@ -164,7 +164,8 @@ class Predicator {
   [[nodiscard]] std::optional<Short> find(std::uint32_t b) const {
     const Block& block = flow_.blocks()[b];
     const ptx::Instruction& last = f_.instructions[block.end - 1];
-    if (!block.reachable || last.op() != Opcode::kBra || !last.guard || block.successors.size() != 2)
+    if (!block.reachable || last.op() != Opcode::kBra || !last.guard || block.successors.size() != 2 ||
+        result_.added[block.end - 1])
       return std::nullopt;
     const std::uint32_t over = b + 1, target = block.successors[1];
     if (block.successors[0] != over || !is_side(over)) return std::nullopt;
@@ -264,7 +265,9 @@ Predicated predicate(const Unrolled& all, const std::vector<std::uint32_t>& leng
 Predicated unpredicated(const Unrolled& all) {
   std::vector<std::uint32_t> carrier(all.origin.size());
   std::iota(carrier.begin(), carrier.end(), 0u);
-  return {all.function, all.origin, std::move(carrier), all.gone, std::vector<bool>(all.origin.size())};
+  return {all.function, all.origin, std::move(carrier),
+          all.gone,     all.added,  std::vector<bool>(all.origin.size()),
+          all.partial};
 }
 
 }  // namespace lockstep::lower

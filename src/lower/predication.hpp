@@ -7,7 +7,9 @@
 // atomics, barriers, fences, calls, warp-wide instructions or guards of their own, nor of several basic
 // blocks: an inner `if` is predicated, the one around it stays. Of if and else both sides must fit, the jump
 // from one over the other counted. A branch to the end is a predicated EXIT there: the branch that stays here
-// takes its place. Assumed: exact divisions and roots, which branch themselves, stay under their branch.
+// takes its place. Branches around the copies of a loop unrolled in part stay, though ptxas has guards
+// instead of short ones. Assumed: exact divisions and roots, which branch themselves, stay under their
+// branch.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +28,9 @@ struct Predicated {
   std::vector<std::uint32_t> origin;   // by instruction: Unrolled::origin
   std::vector<std::uint32_t> carrier;  // whose execution has its addresses: itself where nothing is merged
   std::vector<bool> gone;              // what is no instruction any more
+  std::vector<bool> added;             // Unrolled::added
   std::vector<bool> optional;  // not executed by a warp of whose lanes none comes there; else as the others
+  std::vector<PartialLoop> partial;
 };
 
 /// Whether it has branches that may be short enough.

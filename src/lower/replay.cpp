@@ -41,6 +41,7 @@ class WarpReplay {
         continue;
       }
       const std::uint32_t number = run_at(at);
+      if (number != follows_ && follows_ < code_.runs().size()) append_added(number);
       const CodeRun& run = code_.runs()[number];
       if (executed.size() < run.operations) executed.resize(run.operations);
       const std::size_t whole =
@@ -51,9 +52,10 @@ class WarpReplay {
       } else {
         append_one(run, take(at, word_));
       }
+      mask_ = records_[at - 1].mask;
       word_ = next_;
       follows_ = whole > 0 ? number + 1 : kNowhere;
-      if (whole > 0) append_left_out(number + 1, at, executed);
+      if (whole > 0) append_left_out(at, executed);
     }
   }
 
@@ -61,9 +63,56 @@ class WarpReplay {
   /// An unrolled loop's operations are in several places, of which the one behind the run before is meant.
   [[nodiscard]] std::uint32_t run_at(std::size_t at) const {
     const std::uint32_t operation = records_[at].inst();
-    if (follows_ < code_.runs().size() && operation_of(code_.runs()[follows_], 0) == operation)
-      return follows_;
-    return code_.run_of(operation);
+    const bool follows =
+        follows_ < code_.runs().size() && operation_of(code_.runs()[follows_], 0) == operation;
+    const std::uint32_t number = follows ? follows_ : code_.run_of(operation);
+    const std::uint32_t loop = code_.runs()[number].loop;
+    return loop == kNoOperation ? number : copies_at(at, code_.loops()[loop]);
+  }
+  /// The first run of the most iterations of a loop that follow each other there.
+  [[nodiscard]] std::uint32_t copies_at(std::size_t at, const CodeLoop& loop) const {
+    for (const RunsOfCopies& copies : loop) {
+      std::size_t next = at;
+      std::uint32_t number = copies.first;
+      while (number < copies.end && are_next(code_.runs()[number], next)) ++number;
+      if (number == copies.end) return copies.first;
+    }
+    return loop.back().first;
+  }
+  /// Whether the records from `at` on are an execution of the run; `at` is behind it then.
+  [[nodiscard]] bool are_next(const CodeRun& run, std::size_t& at) const {
+    for (std::uint32_t i = 0; i < run.operations; ++i) {
+      const std::uint32_t operation = operation_of(run, i);
+      if (operation == kNoOperation) continue;
+      if (at < records_.size() && records_[at].inst() == operation) {
+        ++at;
+        if (at < records_.size() && code_.slow_path_of(records_[at]) == operation) ++at;
+      } else if (!code_.optional(operation)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  /// What a warp executes between the run before and this one to choose between the copies of loops.
+  void append_added(std::uint32_t to) {
+    for (std::uint32_t number = follows_; number < to; ++number) {
+      const CodeRun& run = code_.runs()[number];
+      if (run.loop != kNoOperation) {
+        number = end_of_copies(number) - 1;
+        continue;
+      }
+      if (!run.is_added) return;
+      const bool enters_loop = code_.runs()[number + 1].loop != kNoOperation &&
+                               code_.loops()[code_.runs()[number + 1].loop].front().first == number + 1;
+      if (enters_loop && to != number + 1) continue;  // what only the most copies need
+      for (std::uint32_t index = run.first; index < run.end; ++index)
+        machine_.push_back(trace::Record::make(index, trace::AddressForm::kNone, mask_));
+    }
+  }
+  [[nodiscard]] std::uint32_t end_of_copies(std::uint32_t first) const {
+    for (const RunsOfCopies& copies : code_.loops()[code_.runs()[first].loop])
+      if (copies.first == first) return copies.end;
+    return first + 1;
   }
   [[nodiscard]] std::uint32_t operation_of(const CodeRun& run, std::uint32_t place) const {
     return code_.executions()[run.first_execution + place];
@@ -85,6 +134,10 @@ class WarpReplay {
     std::uint32_t word = word_;
     std::size_t next = at;
     for (std::uint32_t i = 0; i < run.operations; ++i) {
+      if (operations[i] == kNoOperation) {
+        executed[i] = added(i, executed);
+        continue;
+      }
       if (next == records_.size() || records_[next].inst() != operations[i]) return 0;
       executed[i] = take(next, word);
       word += words_of(executed[i].record);
@@ -101,7 +154,9 @@ class WarpReplay {
     std::size_t next = at;
     for (std::uint32_t i = 0; i < run.operations; ++i) {
       const std::uint32_t operation = operations[i];
-      if (next < records_.size() && records_[next].inst() == operation) {
+      if (operation == kNoOperation) {
+        executed[i] = added(i, executed);
+      } else if (next < records_.size() && records_[next].inst() == operation) {
         executed[i] = take(next, word);
         word += words_of(executed[i].record);
       } else if (code_.optional(operation)) {
@@ -113,11 +168,16 @@ class WarpReplay {
     next_ = word;
     return next - at;
   }
-  /// Runs from this one on that the warp came to and that it left out as a whole, before its record `at`.
-  void append_left_out(std::uint32_t number, std::size_t at, std::vector<Executed>& executed) {
-    for (; number < code_.runs().size() && code_.runs()[number].is_optional; ++number) {
-      if (at < records_.size() && code_.run_of(records_[at].inst()) == number) return;
-      const CodeRun& run = code_.runs()[number];
+  /// An operation that is not recorded: by the lanes of the one before.
+  [[nodiscard]] Executed added(std::uint32_t i, const std::vector<Executed>& executed) const {
+    const LaneMask before = i > 0 ? executed[i - 1].record.mask : 0;
+    return {trace::Record::make(0, trace::AddressForm::kNone, before != 0 ? before : mask_), 0, 0};
+  }
+  /// Runs that the warp came to and that it left out as a whole, before its record `at`.
+  void append_left_out(std::size_t at, std::vector<Executed>& executed) {
+    for (; follows_ < code_.runs().size() && code_.runs()[follows_].is_optional; ++follows_) {
+      if (at < records_.size() && code_.run_of(records_[at].inst()) == follows_) return;
+      const CodeRun& run = code_.runs()[follows_];
       executed.assign(std::max<std::size_t>(executed.size(), run.operations), {});
       append(run, executed.data());
     }
@@ -189,6 +249,7 @@ class WarpReplay {
   std::vector<WordRow>& words_;
   std::uint32_t word_ = 0, next_ = 0;  // of the next record
   static constexpr std::uint32_t kNowhere = ~0u;
+  LaneMask mask_ = 0;                 // of the last operation
   std::uint32_t follows_ = kNowhere;  // the run behind the one that was executed last
 };
 

@@ -1,4 +1,4 @@
-// Loops whose number of iterations is known, unrolled as a whole.
+// Loops whose number of iterations is known, unrolled as a whole; partial_unroll.hpp has the others.
 //
 // Derived from what ptxas 13.0 makes, for sm_75, sm_80, sm_86 and sm_90, of loops that differ in the length
 // of their body and in their number of iterations. It unrolls as a whole what has at most kMaxAlone
@@ -22,10 +22,22 @@ inline constexpr std::uint32_t kMaxInNest = 2560, kMaxAlone = 640, kMaxOfLongAlo
 /// Instructions of a body that count as short and as long there.
 inline constexpr std::uint32_t kShortBody = 5, kLongBody = 18;
 
+/// Copies of a loop's body: the instructions [first, end) are one or more iterations of it.
+struct LoopCopies {
+  std::uint32_t first = 0, end = 0;
+};
+
+/// A loop unrolled in part (partial_unroll.hpp): all of its copies, the most iterations first.
+struct PartialLoop {
+  std::vector<LoopCopies> copies;
+};
+
 struct Unrolled {
   ptx::Function function;
   std::vector<std::uint32_t> origin;  // by instruction: of which one of the source it is an execution
   std::vector<bool> gone;             // no instruction is left of it
+  std::vector<bool> added;            // an execution of none: `origin` says what it belongs to
+  std::vector<PartialLoop> partial;
 };
 
 /// The function as it is.
@@ -36,7 +48,14 @@ struct Unrolled {
 [[nodiscard]] Unrolled unroll(const ptx::Function& function, const std::vector<ptx::Variable>& variables,
                               unsigned arch);
 
-/// What stands for an instruction that is none: nothing is read, written or kept in place.
-[[nodiscard]] ptx::Instruction nothing_of(const ptx::Instruction& instruction);
+/// Instructions that take a loop's place.
+struct InPlace {
+  std::vector<ptx::Instruction> code;
+  std::vector<std::uint32_t> origin;
+  std::vector<bool> gone, added;
+};
+
+/// Puts them there. Labels at the loop's first instruction stay.
+void replace(Unrolled& all, std::uint32_t first, std::uint32_t end, const InPlace& by);
 
 }  // namespace lockstep::lower

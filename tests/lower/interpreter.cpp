@@ -95,7 +95,14 @@ std::uint64_t Interpreter::result(const ptx::Instruction& i) {
       const std::uint64_t a = extended(in(1)), b = extended(in(2));
       if (i.has(Mod::kEq)) return a == b;
       if (i.has(Mod::kNe)) return a != b;
-      return is_signed ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
+      const auto less = [&](std::uint64_t x, std::uint64_t y) {
+        return is_signed ? static_cast<std::int64_t>(x) < static_cast<std::int64_t>(y) : x < y;
+      };
+      if (i.has(Mod::kGt)) return less(b, a);
+      if (i.has(Mod::kGe)) return !less(a, b);
+      if (i.has(Mod::kLe)) return !less(b, a);
+      if (i.has(Mod::kLt)) return less(a, b);
+      throw std::runtime_error("a comparison that the test's interpreter does not know");
     }
     case Opcode::kCvt: {
       const ptx::Type from = i.form.last_type();

@@ -23,7 +23,7 @@ class Generator {
       const unsigned kind = below(4);
       if (kind == 0) branch(false);
       if (kind == 1) branch(true);
-      if (kind == 2) loop();
+      if (kind == 2) chance(50) ? loop() : open_loop();
     }
     for (std::size_t i = 0; i < words_.size(); i += 1 + below(3))
       line(fmt::format("st.global.u32 [%d0+{}], {};", 1024 + 4 * i, words_[i]));
@@ -137,6 +137,8 @@ class Generator {
       line(fmt::format("{}shl.b64 {}, {}, {};", by, to, any(longs_), below(60)));
     else if (chance(20))
       line(fmt::format("{}mov.b64 {}, {};", by, to, any(longs_)));
+    else if (chance(20))
+      line(fmt::format("{}mul.wide.u32 {}, {}, 8;", by, to, any(words_)));
     else
       line(fmt::format("{}{} {}, {}, {};", by, kTwo[below(4)], to, any(longs_), any(longs_)));
     done(longs_, to);
@@ -273,6 +275,38 @@ class Generator {
     std::tie(words_, longs_, predicates_) = kept;
     line(fmt::format("{0} {1}, {1}, {2};\nsetp.ne.s32 {3}, {1}, 0;\n@{3} bra LOOP{4};",
                      number % 4 == 0 ? "sub.s32" : "add.s32", count, number % 4 == 0 ? 1 : -1, more, number));
+  }
+
+  /// A loop whose number of iterations depends on what was loaded, or that has many.
+  void open_loop() {
+    const unsigned number = label_++, step = chance(70) ? 1 : 4;
+    const std::string count = new_word(), limit = new_word(), more = new_predicate();
+    line(fmt::format("and.b32 {0}, {1}, {2};", limit, any(words_), 15 * step));
+    static const char* const kUp[] = {"lt.s32", "le.s32", "ne.s32", "lt.u32"};
+    static const char* const kDown[] = {"gt.s32", "ge.s32", "ne.s32", "gt.s32"};
+    const unsigned how = below(4);
+    const bool up = chance(60), differs = how == 2, many = chance(30);
+    if (differs && up) line(fmt::format("add.s32 {0}, {0}, {1};", limit, step));
+    if (many)
+      line(fmt::format("mov.u32 {}, 0;", count));
+    else if (up)
+      line(fmt::format("mov.u32 {}, {};", count, differs ? 0 : below(6)));
+    else
+      line(fmt::format("add.s32 {}, {}, {};", count, limit, step * (1 + below(9))));
+    line(fmt::format("LOOP{}:", number));
+    const auto kept = std::tuple(words_, longs_, predicates_);
+    straight(1 + below(6));
+    if (chance(60)) row(fmt::format("shl.b32 {{}}, {}, {};", count, 2 + below(3)));
+    if (chance(20)) words_.push_back(count);
+    straight(below(3));
+    std::tie(words_, longs_, predicates_) = kept;
+    const int by = up || many ? static_cast<int>(step) : -static_cast<int>(step);
+    line(fmt::format("add.s32 {0}, {0}, {1};", count, by));
+    if (many)
+      line(fmt::format("setp.lt.s32 {}, {}, {};", more, count, 300 + below(500)));
+    else
+      line(fmt::format("setp.{} {}, {}, {};", up ? kUp[how] : kDown[how], more, count, limit));
+    line(fmt::format("@{} bra LOOP{};", more, number));
   }
 
   std::mt19937 random_;

@@ -146,7 +146,7 @@ TEST_CASE("a function without its short branches does what it did") {
 }
 
 TEST_CASE("a function with unrolled loops and merged accesses does what it did") {
-  std::size_t copied = 0, left_out = 0, merged = 0;
+  std::size_t copied = 0, left_out = 0, merged = 0, in_part = 0;
   for (unsigned seed = 0; seed < 2 * kKernels; ++seed) {
     CAPTURE(seed);
     const ptx::Function f = kernel(seed);
@@ -155,6 +155,7 @@ TEST_CASE("a function with unrolled loops and merged accesses does what it did")
     CHECK((memory_after(all.function) == expected));
     copied += all.function.instructions.size() - f.instructions.size();
     left_out += static_cast<std::size_t>(std::ranges::count(all.gone, true));
+    in_part += all.partial.size();
     Predicated p = predicate(all, std::vector<std::uint32_t>(all.function.instructions.size(), 1));
     merge_accesses(p, {});
     CHECK((memory_after(p.function) == expected));
@@ -163,6 +164,7 @@ TEST_CASE("a function with unrolled loops and merged accesses does what it did")
   CHECK(copied > 10 * kKernels);
   CHECK(left_out > kKernels);
   CHECK(merged > kKernels / 2);
+  CHECK(in_part > kKernels / 2);
 }
 
 TEST_CASE("the machine's registers hold every value until its last reader, with what is fused and folded") {
