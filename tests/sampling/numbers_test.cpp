@@ -19,13 +19,13 @@ namespace {
 /// Ordinary or weighted least squares of y on the columns of x, by the normal equations, with the textbook's
 /// variance of a sum over further rows: residual variance * (their weights' sum + X' (X'WX)^-1 X).
 struct LeastSquares {
-  static constexpr std::size_t kMost = 2;
+  static constexpr std::size_t kMaxColumns = 2;
   std::size_t columns;
-  std::vector<std::array<double, kMost>> x;
+  std::vector<std::array<double, kMaxColumns>> x;
   std::vector<double> y, variance;  // of each row's residual, up to a factor
 
-  [[nodiscard]] std::array<std::array<double, kMost>, kMost> inverse() const {
-    std::array<std::array<double, kMost>, kMost> m{};
+  [[nodiscard]] std::array<std::array<double, kMaxColumns>, kMaxColumns> inverse() const {
+    std::array<std::array<double, kMaxColumns>, kMaxColumns> m{};
     for (std::size_t r = 0; r < x.size(); ++r)
       for (std::size_t i = 0; i < columns; ++i)
         for (std::size_t j = 0; j < columns; ++j) m[i][j] += x[r][i] * x[r][j] / variance[r];
@@ -34,9 +34,10 @@ struct LeastSquares {
     return {{{m[1][1] / d, -m[0][1] / d}, {-m[1][0] / d, m[0][0] / d}}};
   }
 
-  [[nodiscard]] Prediction sum_over(const std::array<double, kMost>& total, double total_variance) const {
+  [[nodiscard]] Prediction sum_over(const std::array<double, kMaxColumns>& total,
+                                    double total_variance) const {
     const auto m = inverse();
-    std::array<double, kMost> xy{}, b{};
+    std::array<double, kMaxColumns> xy{}, b{};
     for (std::size_t r = 0; r < x.size(); ++r)
       for (std::size_t i = 0; i < columns; ++i) xy[i] += x[r][i] * y[r] / variance[r];
     for (std::size_t i = 0; i < columns; ++i)
