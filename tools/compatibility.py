@@ -14,9 +14,9 @@ in place of its own text: sizes for which there is no argument, and what CUDA no
 tools/compatibility/inputs.py makes in the working directory, ["KIND", "FILE", NUMBER...]); compare (how results are checked
 against the reference: see reference.py); check (a function of checks.py); pass (regular expression that the output must
 match); fail (one that it must not match; a suite's is for all of its programs); skip (one that says that the machine has not
-what it needs, where its exit code does not); timed (run with the timing model as well); shows (regular expression of what the
+what it needs, where its exit code does not); code (its exit code where all is right, if that is not 0); timed (run with the timing model as well); shows (regular expression of what the
 page shows of that run's output); checked (by what, where it is not by the program itself); note (for the page).
-A program passes when its exit code is 0 and its output says what it must; it is skipped when it says itself that it
+A program passes when its exit code is 0, or `code`, and its output says what it must; it is skipped when it says itself that it
 needs what the machine does not have.
 """
 import argparse

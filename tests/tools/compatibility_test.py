@@ -1,6 +1,7 @@
 """The checks and the page of tools/compatibility.py, without programs."""
 import os
 import pathlib
+import struct
 import sys
 import tempfile
 import unittest
@@ -8,7 +9,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 
-from compatibility import checks, graphs, inputs, page, printed, tables  # noqa: E402
+from compatibility import checks, graphs, inputs, page, printed, reference, tables  # noqa: E402
 from compatibility.execute import Outcome  # noqa: E402
 
 
@@ -89,6 +90,33 @@ class Printed(unittest.TestCase):
         sums = [f"{i:3d} {i + i / 100:f}" for i in range(50000)]
         self.expect(printed.scan, ["TOTAL = 50500.000000", *sums])
         self.assertNotEqual(printed.scan(None, "\n".join(["TOTAL = 50500.500000", *sums]), []), "")
+
+
+class Reference(unittest.TestCase):
+    """Binary results beside those of another program."""
+
+    def difference(self, ours, theirs, **how):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "out").write_bytes(ours)
+            (folder / "theirs").write_bytes(theirs)
+            (folder / "reference").write_text("#!/bin/sh\ncp theirs out\n")
+            (folder / "reference").chmod(0o755)
+            program = tables.Program("test", compare={"files": ["out"], **how})
+            return reference.compare(program, folder, folder, "", lambda: folder)
+
+    def test_bytes(self):
+        self.assertEqual(self.difference(b"\x01\xff", b"\x01\xff", bytes=True), "")
+        self.assertNotEqual(self.difference(b"\x01\xff", b"\x01\xfe", bytes=True), "")
+
+    def test_floats(self):
+        def numbers(*values):
+            return struct.pack(f"<{len(values)}f", *values)
+        self.assertEqual(self.difference(numbers(1, 2000), numbers(1.00001, 2000.1), floats=True), "")
+        self.assertIn("2.5", self.difference(numbers(1, 2.5), numbers(1, 2.4), floats=True))
+        self.assertNotEqual(self.difference(numbers(1), numbers(1, 2), floats=True), "")
+        self.assertNotEqual(self.difference(numbers(1, float("nan")), numbers(1, 2), floats=True), "")
+        self.assertNotEqual(self.difference(numbers(1) + b"a", numbers(1) + b"b", floats=True), "")
 
 
 class Page(unittest.TestCase):

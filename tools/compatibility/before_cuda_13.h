@@ -16,7 +16,7 @@
 #define deviceOverlap asyncEngineCount
 
 /// Stands in for texture<>; `texture<float, 1, cudaReadModeElementType> t;` declares a device variable.
-template <class Texel, int Dimensions, cudaTextureReadMode Mode = cudaReadModeElementType>
+template <class Texel, int Dimensions = 1, cudaTextureReadMode Mode = cudaReadModeElementType>
 struct TextureReference {
   cudaTextureObject_t object;
   int normalized;

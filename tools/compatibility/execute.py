@@ -74,7 +74,7 @@ def _judge(program, code, output, limit):
     if program.skips and (said := _first(program.skips, output)):
         return "skipped", said
     complaint = _first(r"lockstep: ", output)
-    if code != 0:
+    if code != program.code:
         return "error", complaint or _first(FAILURE, output) or f"exit code {code}"
     if bad := _first("|".join(filter(None, (program.fails or FAILURE, program.suite.fail))), output):
         return "wrong", bad

@@ -31,15 +31,15 @@ def pixels(path, side):
                            for channel in (x * 255 // side, y * 255 // side, values.randrange(256))))
 
 
-def graph(path, nodes):
-    """Rodinia's graphs: nodes, (first edge, edges) of each, source, edges, (target, weight) of each."""
+def graph(path, nodes, heaviest=9):
+    """Rodinia's and Parboil's graphs: nodes, (first edge, edges) of each, source, edges, (target, weight) of each."""
     values = _random(path, nodes)
     targets = [[values.randrange(nodes) for _ in range(values.randrange(2, 10))] for _ in range(nodes)]
     first, rows = 0, []
     for node in targets:
         rows.append(f"{first} {len(node)}")
         first += len(node)
-    edges = [f"{target} {values.randrange(1, 10)}" for node in targets for target in node]
+    edges = [f"{target} {values.randrange(1, heaviest + 1)}" for node in targets for target in node]
     _lines(path, [nodes, *rows, "", 0, "", first, *edges])
 
 
@@ -296,6 +296,55 @@ def adjacency(path, nodes, degree):
     _lines(path, [f"{nodes} {sum(map(len, near)) // 2}", *(" ".join(map(str, ends)) for ends in near)])
 
 
+def floats(path, count, low=0, high=1):
+    """Binary: 32-bit floating-point numbers."""
+    values = _random(path, count, low, high)
+    path.write_bytes(struct.pack(f"<{count}f", *(values.uniform(low, high) for _ in range(count))))
+
+
+def samples(path, some, others):
+    """Binary: two counts; then three arrays of the first, three of the second and two of the first, of numbers."""
+    values = _random(path, some, others)
+    numbers_of = [values.uniform(-0.5, 0.5) for _ in range(5 * some + 3 * others)]
+    path.write_bytes(struct.pack(f"<2i{len(numbers_of)}f", some, others, *numbers_of))
+
+
+def columns(path, rows, count):
+    """A matrix by columns: rows, columns, numbers."""
+    values = _random(path, rows, count)
+    _lines(path, [f"{rows} {count}", *(f"{values.uniform(-1, 1):.5f}" for _ in range(rows * count))])
+
+
+def levels(path, width, height, bins_across, bins_down):
+    """Binary, 32 bits: width, height and bins of a histogram, then the bin of each pixel, most of them near the middle."""
+    values = _random(path, width, height)
+    bins = bins_across * bins_down
+    pixels = (min(bins - 1, max(0, int(values.gauss(bins / 2, bins / 16)))) for _ in range(width * height))
+    path.write_bytes(struct.pack(f"<{4 + width * height}I", width, height, bins_across, bins_down, *pixels))
+
+
+def frame(path, width, height, moved):
+    """Binary, 16 bits: width, height, pixels: rings that `moved` pixels of motion have shifted."""
+    values = _random(path, width, height)
+    pixels = (_disc(values, x, y, width, height, moved) for y in range(height) for x in range(width))
+    path.write_bytes(struct.pack(f"<{2 + width * height}H", width, height, *pixels))
+
+
+def atoms(path, count, side):
+    """Charges in a cube, in the format of PQR files."""
+    values = _random(path, count, side)
+    rows = (" ".join(f"{values.uniform(0, side):.3f}" for _ in range(3)) + f" {values.uniform(-1, 1):.4f} 1.5"
+            for _ in range(count))
+    _lines(path, (f"ATOM  {i + 1:5} C   RES {i // 10 + 1:5} {row}" for i, row in enumerate(rows)))
+
+
+def obstacles(path, columns_of, rows, layers):
+    """Layers of rows of dots, with an empty line behind each layer; a number sign is an obstacle."""
+    values = _random(path, columns_of, rows, layers)
+    layer = ["".join("#" if values.random() < 0.02 else "." for _ in range(columns_of)) for _ in range(rows)]
+    _lines(path, (line for _ in range(layers) for line in [*layer, ""]))
+
+
 def table(path, rows, columns, separator):
     """Numbers; all after a row's first follow it, with noise."""
     values = _random(path, rows, columns)
@@ -320,4 +369,4 @@ def read_pairs(path, count, length):
 KINDS = {maker.__name__: maker for maker in (
     text, byte_values, pixels, graph, keys, temperatures, powers, mesh, image, bitmap, video, features, genome, reads,
     hurricanes, numbers, matrices, observations, signed_edges, places, clusters, float_image, ecl_graph, market, edges,
-    roads, arcs, adjacency, table, read_pairs)}
+    roads, arcs, adjacency, floats, samples, columns, levels, frame, atoms, obstacles, table, read_pairs)}

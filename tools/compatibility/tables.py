@@ -5,7 +5,7 @@ import tomllib
 
 ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks", "hecbench",
          "cutlass", "cuda_samples_multi_gpu", "hecbench_multi_gpu", "multi_gpu_programming_models", "nccl", "babelstream",
-         "gpu_benches", "shoc", "pannotia", "moderngpu", "llm_c"]
+         "gpu_benches", "shoc", "pannotia", "moderngpu", "llm_c", "parboil", "xsbench", "minibude", "mixbench"]
 
 
 @dataclasses.dataclass
@@ -33,6 +33,7 @@ class Program:
     check: str = ""
     changed: list = dataclasses.field(default_factory=list)
     timed: bool = False
+    code: int = 0  # of its exit where all is right
     note: str = ""
     checked: str = ""  # by what, where it is not by the program itself
     passes: str = ""  # `pass`, `fail` and `skip` of the table
