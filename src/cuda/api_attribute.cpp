@@ -36,7 +36,7 @@ int set_of_stream(abi::Stream handle, int id, const Value* value) {
     StreamState& stream = rt.streams.stream(handle);
     if (id == attribute::kAccessPolicyWindow) stream.window = window_of(*value, rt.settings.gpu.gpu.arch);
     if (id == attribute::kPriority)
-      stream.priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
+      stream.priority = std::clamp(value->priority, kHighestPriority, kLowestPriority);
     else
       keep(rt, stream.attributes, "stream", id, *value);
   });

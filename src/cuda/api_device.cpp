@@ -161,8 +161,8 @@ LOCKSTEP_CUDA_API cudaDeviceGetByPCIBusId(int* device, const char* text) {
 }
 LOCKSTEP_CUDA_API cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return api([&](Runtime&) {
-    if (least != nullptr) *least = kLeastPriority;
-    if (greatest != nullptr) *greatest = kGreatestPriority;
+    if (least != nullptr) *least = kLowestPriority;
+    if (greatest != nullptr) *greatest = kHighestPriority;
   });
 }
 LOCKSTEP_CUDA_API cudaCtxResetPersistingL2Cache() {

@@ -38,7 +38,7 @@ abi::Stream Streams::create_stream(unsigned flags, int priority) {
   made->number = next_++;
   made->device = current_device();
   made->flags = flags;
-  made->priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+  made->priority = std::clamp(priority, kHighestPriority, kLowestPriority);
   auto* const handle = made.get();
   streams_[handle] = std::move(made);
   return reinterpret_cast<abi::Stream>(handle);

@@ -12,7 +12,7 @@
 namespace lockstep::cuda {
 
 /// cudaDeviceGetStreamPriorityRange: lower numbers are higher priorities.
-inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;
+inline constexpr int kLowestPriority = 0, kHighestPriority = -5;
 
 /// In place of a stream: the default one, and the host waits until the copy is complete.
 inline const abi::Stream kBlocking = reinterpret_cast<abi::Stream>(~std::uintptr_t{0});

@@ -134,8 +134,8 @@ std::string overrides_line(const RunReport& report) {
   std::size_t shown = 0;
   for (const auto& [key, value] : report.overrides) {
     if (shown++ == kListed) break;
-    text += fmt::format("{}{} = {}", text.empty() ? "changed values: " : ", ", printable(key),
-                        printable(value));
+    text +=
+        fmt::format("{}{} = {}", text.empty() ? "changed values: " : ", ", printable(key), printable(value));
   }
   if (report.overrides.size() > kListed)
     text += fmt::format(" and {} more", report.overrides.size() - kListed);

@@ -154,7 +154,8 @@ TEST_CASE("file errors name file and line") {
       {"include = v10\n",
        ":1: include: 'v10' is neither a GPU model (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, "
        "gtx1080ti, "
-       "rtx2080ti, rtxa6000, h100_sxm, gh200, h200, rtx4090, rtx5090, l40, rtx3070, t4, sst_v100, sst_p100) nor a "
+       "rtx2080ti, rtxa6000, h100_sxm, gh200, h200, rtx4090, rtx5090, l40, rtx3070, t4, sst_v100, sst_p100) "
+       "nor a "
        "file; did you mean 'v100'?"},
       {"\n[l1]\nways = ;nothing\n", ":3: l1.ways has no value; expected 1 to 512"},
   };
