@@ -190,7 +190,9 @@ TEST_CASE("a trace of another architecture is remarked on") {
   const Folder folder;
   write_trace(folder / "t", {.arch = 80});
   const Finished result = run({"run", folder / "t", "-o", folder / "out"});
-  CHECK_THAT(result.out, Catch::Contains("remark: code of sm_80 runs on v100, which is sm_70"));
+  CHECK_THAT(
+      result.out,
+      Catch::Contains("remark: code of sm_80 runs on v100: its instructions have the latencies of sm_70"));
   CHECK(stats_of(folder / "out")["remarks"].size() >= 1);
   write_trace(folder / "t", {.arch = 70});
   CHECK_THAT(run({"run", folder / "t"}).out, !Catch::Contains("remark: code of"));

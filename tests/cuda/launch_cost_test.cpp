@@ -87,7 +87,7 @@ TEST_CASE("copies between host and device: the runtime's fixed time, where it is
   const auto none = times("copies"), some = times("copies", {"host.copy_start_ns=25 us"});
   REQUIRE(none.size() == 2);
   REQUIRE(some.size() == 2);
-  for (const std::size_t i : {0, 1}) {
+  for (const std::size_t i : {0u, 1u}) {
     CHECK(none[i] > 0);
     CHECK(some[i] - none[i] == Approx(25).margin(0.001));
   }

@@ -18,7 +18,7 @@ TEST_CASE("An operation takes, from its kernel's first store to the entry on, wh
     INFO(design);
     // The rest of the kernel is the same for all.
     double rest = 0;
-    for (const std::uint64_t bytes : {8, 700, 5000, 40'000}) {
+    for (const std::uint64_t bytes : {8u, 700u, 5000u, 40'000u}) {
       NetScenario scenario;
       scenario.queue(0);
       scenario.wait(0, 0, scenario.request(0, get(1, NetScenario::data(0), NetScenario::data(1), bytes)));
