@@ -111,7 +111,7 @@ NetworkRows core_rows() {
       row<kGroup, &C::lock_watchdog_us>(
           kSection, "lock_watchdog_us", M::kNone, 0, 1'000'000,
           "a line that has been locked for more microseconds ends the run as a deadlock, when the watchdog "
-          "looks (every 2^20 core cycles); 0: none does",
+          "looks (every 2^20 core cycles); 0: never",
           "assumed: a lock lasts as long as a core needs to come round to a queue, which has no bound"),
       row<kGroup, &C::call_updates>(
           kSection, "call_updates", M::kNone, 0, 16,

@@ -94,7 +94,7 @@ bool Device::lock_overdue(Cycle now) const {
   const Cycle limit = sim::cycles_of_ps(limit_ps, config_.clock.l2_khz);
   return std::ranges::any_of(partitions_, [&](const Part& part) {
     const Cycle since = part.oldest_lock ? part.oldest_lock() : kNever;
-    return since != kNever && edge - since > limit;
+    return since != kNever && edge > since + limit;
   });
 }
 

@@ -2,7 +2,6 @@
 
 namespace lockstep::gpu {
 
-/// The command to managed memory that a command of the trace stands for; none for other commands and kManage.
 std::optional<uvm::ManagedCommand> managed_command(const trace::Command& c) {
   using Kind = uvm::ManagedCommand::Kind;
   const auto managed = [&](Kind kind) {

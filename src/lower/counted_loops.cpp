@@ -111,7 +111,7 @@ class LoopFinder {
     const ptx::Operand &counter = test.operands[1], &limit = test.operands[2];
     if (counter.kind != OperandKind::kRegister) return false;
     found.step = only_write(f_, block.first, block.end, counter.reg);
-    if (found.step == block.end || !is_step(f_.instructions[found.step], counter.reg)) return false;
+    if (found.step == block.end || !is_step(f_.instructions[found.step])) return false;
     if (limit.kind == OperandKind::kImmediate) return true;
     return limit.kind == OperandKind::kRegister && stays(block, limit.reg);
   }
@@ -140,11 +140,6 @@ class LoopFinder {
       }
       value = next;
     }
-  }
-  static bool is_step(const Instruction& i, RegisterId counter) {
-    return i.op() == Opcode::kAdd && !i.guard && i.form.mods.empty() && i.operands.size() == 3 &&
-           i.operands[1].kind == OperandKind::kRegister && i.operands[1].reg == counter &&
-           i.operands[2].kind == OperandKind::kImmediate && !ptx::is_float(i.form.type());
   }
   [[nodiscard]] std::optional<std::int64_t> start_of(const ptx::Block& before, RegisterId counter) const {
     for (std::uint32_t at = before.end; at-- > before.first;) {
@@ -189,6 +184,13 @@ class LoopFinder {
 };
 
 }  // namespace
+
+bool is_step(const Instruction& i) {
+  return i.op() == Opcode::kAdd && !i.guard && i.form.mods.empty() && i.operands.size() == 3 &&
+         !ptx::is_float(i.form.type()) && i.operands[0].kind == OperandKind::kRegister &&
+         i.operands[1].kind == OperandKind::kRegister && i.operands[1].reg == i.operands[0].reg &&
+         i.operands[2].kind == OperandKind::kImmediate;
+}
 
 std::optional<CountedLoop> find_counted_loop(const ptx::Function& function, std::uint32_t from) {
   return LoopFinder(function).first_from(from);

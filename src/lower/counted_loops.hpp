@@ -23,6 +23,9 @@ struct CountedLoop {
 
 inline constexpr std::uint32_t kMaxIterations = 1 << 16;
 
+/// Whether it always adds a constant to an integer register, and writes nothing else.
+[[nodiscard]] bool is_step(const ptx::Instruction& instruction);
+
 /// The first one at or behind `from` whose body has none of the instructions that keep their place
 /// (dependences.hpp) but barriers and the branch. More iterations than kMaxIterations count as not known.
 [[nodiscard]] std::optional<CountedLoop> find_counted_loop(const ptx::Function& function, std::uint32_t from);

@@ -51,13 +51,6 @@ Instruction nothing_of(const Instruction& instruction) {
   return nothing;
 }
 
-bool is_step(const Instruction& i) {
-  return i.op() == Opcode::kAdd && !i.guard && i.form.mods.empty() && i.operands.size() == 3 &&
-         !ptx::is_float(i.form.type()) && i.operands[0].kind == OperandKind::kRegister &&
-         i.operands[1].kind == OperandKind::kRegister && i.operands[1].reg == i.operands[0].reg &&
-         i.operands[2].kind == OperandKind::kImmediate;
-}
-
 Iterations::Iterations(const ptx::Function& f, const CountedLoop& loop, std::uint32_t copies, bool goes_on,
                        std::vector<ptx::Register> registers, const std::vector<std::uint64_t>& possible)
     : f_(f), loop_(loop), copies_(copies), given_(std::move(registers)), values_(possible) {

@@ -16,9 +16,6 @@ namespace lockstep::lower {
 /// What stands for an instruction that is none: nothing is read, written or kept in place.
 [[nodiscard]] ptx::Instruction nothing_of(const ptx::Instruction& instruction);
 
-/// A register and a constant: `result` of an addition to itself. Its operands are those of the addition.
-[[nodiscard]] bool is_step(const ptx::Instruction& instruction);
-
 /// Iterations of a loop without its branch, nor its comparison. What of the body's addresses differs from one
 /// to the next by a constant is an offset afterwards.
 class Iterations {

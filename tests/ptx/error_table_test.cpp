@@ -9,15 +9,6 @@
 namespace lockstep::ptx {
 namespace {
 
-std::string message(const std::string& text) {
-  try {
-    (void)parse(text, "bad.ptx");
-  } catch (const ParseError& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 struct Row {
   std::string text;
   unsigned column;  // 0: anywhere
@@ -37,10 +28,10 @@ void check(const Row& row, const std::string& found, unsigned line) {
 }
 
 void check_statements(const std::vector<Row>& rows) {
-  for (const Row& row : rows) check(row, message(kernel_text("\n" + row.text)), 8);
+  for (const Row& row : rows) check(row, parse_message(kernel_text("\n" + row.text)), 8);
 }
 void check_declarations(const std::vector<Row>& rows) {
-  for (const Row& row : rows) check(row, message(module_text(row.text)), 4);
+  for (const Row& row : rows) check(row, parse_message(module_text(row.text)), 4);
 }
 
 std::string repeated(const std::string& text, unsigned times) {
@@ -130,12 +121,13 @@ TEST_CASE("ptx error table: words and operands of instructions") {
 }
 
 TEST_CASE("ptx error table: the beginning of a module") {
-  CHECK(message(".version 0.5") == "bad.ptx:1: column 10: PTX version 0.5 is not known; expected 1.0 to 9.9");
-  CHECK(message(".version 8.0 .version") ==
+  CHECK(parse_message(".version 0.5") ==
+        "bad.ptx:1: column 10: PTX version 0.5 is not known; expected 1.0 to 9.9");
+  CHECK(parse_message(".version 8.0 .version") ==
         "bad.ptx:1: column 14: found '.version'; expected .target behind .version");
-  CHECK(message(".version 8.0 .target sm_90, fast") ==
+  CHECK(parse_message(".version 8.0 .target sm_90, fast") ==
         "bad.ptx:1: column 29: unknown option of .target 'fast'");
-  CHECK(message(".version 8") == "bad.ptx:1: column 10: found '8'; expected a version such as 9.0");
+  CHECK(parse_message(".version 8") == "bad.ptx:1: column 10: found '8'; expected a version such as 9.0");
 }
 
 TEST_CASE("ptx error table: directives and variables of modules") {

@@ -13,16 +13,8 @@
 namespace lockstep::ptx {
 namespace {
 
-std::string message(const std::string& text) {
-  try {
-    (void)parse(text, "bad.ptx");
-  } catch (const ParseError& e) {
-    return e.what();
-  }
-  return "no error";
-}
-std::string in_kernel(const std::string& statements) { return message(kernel_text("\n" + statements)); }
-std::string in_module(const std::string& text) { return message(module_text(text)); }
+std::string in_kernel(const std::string& statements) { return parse_message(kernel_text("\n" + statements)); }
+std::string in_module(const std::string& text) { return parse_message(module_text(text)); }
 
 /// Everything that reads bytes, on these bytes; only UserError may come out.
 void use_all(const std::string& text) {
@@ -112,10 +104,10 @@ TEST_CASE("ptx errors: place, token and what was expected") {
 }
 
 TEST_CASE("ptx errors: modules") {
-  CHECK(message("") ==
+  CHECK(parse_message("") ==
         "bad.ptx:1: column 1: found the end of the text; expected .version as the first directive");
-  CHECK(message(".version 12.0") == "bad.ptx:1: column 10: expected a version such as 9.0");
-  CHECK(message(".version 8.0 .target compute_75") ==
+  CHECK(parse_message(".version 12.0") == "bad.ptx:1: column 10: expected a version such as 9.0");
+  CHECK(parse_message(".version 8.0 .target compute_75") ==
         "bad.ptx:1: column 22: expected a target such as sm_75");
   CHECK(in_module(".global .b32 x; .global .b32 x;") ==
         "bad.ptx:4: column 30: 'x' is declared already in line 4");

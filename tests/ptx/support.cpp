@@ -54,6 +54,15 @@ std::string kernel_text(std::string_view statements) {
       std::string(statements) + "\n}\n");
 }
 
+std::string parse_message(const std::string& text) {
+  try {
+    (void)parse(text, "bad.ptx");
+  } catch (const ParseError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
 Function parse_kernel(std::string_view statements) {
   return parse(kernel_text(statements), "test.ptx").functions.at(0);
 }

@@ -21,6 +21,9 @@ Function parse_kernel(std::string_view statements);
 /// The one instruction of a kernel.
 Instruction parse_one(std::string_view statement);
 
+/// What the reader says of this file, "bad.ptx"; "no error" where it takes it.
+std::string parse_message(const std::string& text);
+
 /// Everything but places in the text. Gives what differs first, or "".
 std::string difference(const Module& a, const Module& b);
 

@@ -5,31 +5,9 @@
 
 #include "driver_types.hpp"
 #include "registration.hpp"
+#include "runtime_types.hpp"
 
 namespace {
-struct Extent {
-  std::size_t width, height, depth;
-};
-struct Pitched {
-  void* pointer;
-  std::size_t pitch, width, height;
-};
-struct Position {
-  std::size_t x, y, z;
-};
-struct Copy3D {
-  void* from_array;
-  Position from_at;
-  Pitched from;
-  void* to_array;
-  Position to_at;
-  Pitched to;
-  Extent extent;
-  int kind;
-};
-struct Format {
-  int x, y, z, w, kind;
-};
 /// cudaFuncAttributes, as far as it is looked at.
 struct FunctionAttributes {
   std::size_t shared, constant, local;

@@ -8,31 +8,9 @@
 #include <vector>
 
 #include "driver_types.hpp"
+#include "runtime_types.hpp"
 
 namespace {
-struct Extent {
-  std::size_t width, height, depth;
-};
-struct Position {
-  std::size_t x, y, z;
-};
-struct Pitched {
-  void* pointer;
-  std::size_t pitch, width, height;
-};
-struct Copy3D {
-  void* from_array;
-  Position from_at;
-  Pitched from;
-  void* to_array;
-  Position to_at;
-  Pitched to;
-  Extent extent;
-  int kind;
-};
-struct Format {
-  int x, y, z, w, kind;
-};
 struct Side2D {
   std::size_t x = 0, y = 0;
   int type = 0;
