@@ -40,7 +40,6 @@ function(lockstep_library name)
   if(sources)
     add_library(lockstep_${name} STATIC ${sources})
     target_link_libraries(lockstep_${name} PUBLIC lockstep_flags ${dependencies})
-    target_precompile_headers(lockstep_${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
   else()
     add_library(lockstep_${name} INTERFACE)
     target_link_libraries(lockstep_${name} INTERFACE lockstep_flags ${dependencies})
@@ -48,6 +47,14 @@ function(lockstep_library name)
   if(EXISTS ${PROJECT_SOURCE_DIR}/src/${name}/build.cmake)
     include(${PROJECT_SOURCE_DIR}/src/${name}/build.cmake)
   endif()
+endfunction()
+
+# lockstep_precompile(NAME...): these libraries share the precompiled header of the first; they have the same compiler options.
+function(lockstep_precompile first)
+  target_precompile_headers(lockstep_${first} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
+  foreach(name ${ARGN})
+    target_precompile_headers(lockstep_${name} REUSE_FROM lockstep_${first})
+  endforeach()
 endfunction()
 
 # lockstep_optimise_program(PROGRAM NAME...): optimises PROGRAM and these libraries across their files. The objects

@@ -1,5 +1,5 @@
-// What most files of src/ include, parsed once for each library with LOCKSTEP_PCH. Files go on to include what they
-// use: `./dev` builds are without where there is a compiler cache, and so are those of CMake alone.
+// What most files of src/ include, parsed once for each group of libraries with LOCKSTEP_PCH. Files go on to include
+// what they use: `./dev` builds are without where there is a compiler cache, and so are those of CMake alone.
 #pragma once
 
 #include <fmt/format.h>

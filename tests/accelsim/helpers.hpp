@@ -11,6 +11,7 @@
 #include "accelsim/translate.hpp"
 #include "config/schema.hpp"
 #include "config/value.hpp"
+#include "paths.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::accelsim::test {

@@ -1,5 +1,6 @@
 // The two forms of files.
 #include "helpers.hpp"
+#include "paths.hpp"
 
 using namespace lockstep;
 using namespace lockstep::accelsim;

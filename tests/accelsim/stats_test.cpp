@@ -4,6 +4,7 @@
 
 #include "accelsim/stats_text.hpp"
 #include "helpers.hpp"
+#include "paths.hpp"
 
 using namespace lockstep;
 using namespace lockstep::accelsim;

@@ -10,6 +10,7 @@
 #include "lockstep/policies.hpp"
 #include "lockstep/simulator.hpp"
 #include "lockstep/trace_builder.hpp"
+#include "paths.hpp"
 
 namespace {
 

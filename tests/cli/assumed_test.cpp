@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 namespace lockstep::cli {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 namespace lockstep::cli {

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "paths.hpp"
 #include "synth/synth.hpp"
 
 using namespace lockstep;

@@ -16,6 +16,7 @@
 #include <sstream>
 #include <thread>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 namespace lockstep::cli {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "paths.hpp"
+
 namespace lockstep::cli {
 
 struct Finished {

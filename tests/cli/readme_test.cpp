@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 namespace lockstep::cli {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 namespace lockstep::cli {

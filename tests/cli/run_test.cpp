@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 namespace lockstep::cli {

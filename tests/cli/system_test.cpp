@@ -7,6 +7,7 @@
 #include <regex>
 #include <sstream>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace lockstep::cli {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/trace/tracez_writer.hpp"
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 namespace lockstep::cli {

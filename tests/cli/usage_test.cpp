@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 namespace lockstep::cli {

@@ -9,6 +9,7 @@
 #include "config/schema.hpp"
 #include "config/value.hpp"
 #include "helpers.hpp"
+#include "paths.hpp"
 
 using namespace lockstep;
 using namespace lockstep::config;

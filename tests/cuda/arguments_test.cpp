@@ -1,6 +1,7 @@
 // Programs that check by themselves what CUDA's documentation says of arguments, captures and graphs.
 #include <catch2/catch.hpp>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep::cli;

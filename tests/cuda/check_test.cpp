@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep::cli;

@@ -1,6 +1,7 @@
 // Functions of both APIs that few programs call.
 #include <catch2/catch.hpp>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep;

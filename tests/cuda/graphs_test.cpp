@@ -1,6 +1,7 @@
 // Graphs by the driver API: cuGraph..., and what both APIs tell of a graph.
 #include <catch2/catch.hpp>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep;

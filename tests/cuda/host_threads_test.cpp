@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep;

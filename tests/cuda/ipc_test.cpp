@@ -1,6 +1,7 @@
 // Processes of one program that share memory and events.
 #include <catch2/catch.hpp>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep;

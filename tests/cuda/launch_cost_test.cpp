@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep::cli;

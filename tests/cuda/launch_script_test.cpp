@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 #include "util/error.hpp"
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "exec/address_space.hpp"
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 #include "trace/kernel_trace.hpp"
 

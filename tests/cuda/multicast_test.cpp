@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 #include "trace/kernel_trace.hpp"
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep::cli;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 #include "trace/awaited_signals.hpp"
 #include "trace/kernel_trace.hpp"

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep::cli;

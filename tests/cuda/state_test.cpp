@@ -9,6 +9,7 @@
 #include "cuda/error.hpp"
 #include "cuda/graph.hpp"
 #include "cuda/modules.hpp"
+#include "paths.hpp"
 
 using namespace lockstep;
 using namespace lockstep::cuda;

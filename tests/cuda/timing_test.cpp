@@ -6,6 +6,7 @@
 #include <sstream>
 #include <thread>
 
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep::cli;

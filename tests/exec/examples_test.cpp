@@ -6,6 +6,7 @@
 #include <random>
 #include <sstream>
 
+#include "paths.hpp"
 #include "tests/exec/support.hpp"
 
 namespace lockstep::exec::test {

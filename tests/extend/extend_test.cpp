@@ -13,6 +13,7 @@
 #include "lockstep/trace_builder.hpp"
 #include "mem/dram_standard.hpp"
 #include "mem/dram_timing.hpp"
+#include "paths.hpp"
 #include "tests/extend/replacement_fifo.hpp"
 #include "tests/extend/scheduler_youngest.hpp"
 #include "uvm/evictor.hpp"

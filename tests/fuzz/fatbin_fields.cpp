@@ -19,6 +19,7 @@
 #include "cuda/error.hpp"
 #include "cuda/fatbin.hpp"
 #include "cuda/modules.hpp"
+#include "paths.hpp"
 #include "tests/fuzz/support/ptx_change.hpp"
 #include "util/error.hpp"
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "end_to_end.hpp"
+#include "paths.hpp"
 
 namespace lockstep::test {
 namespace {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "managed_support.hpp"
+#include "paths.hpp"
 
 namespace lockstep::test {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "end_to_end.hpp"
 #include "gpu/run.hpp"
+#include "paths.hpp"
 
 namespace lockstep::test {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "../net/support.hpp"
 #include "managed_support.hpp"
+#include "paths.hpp"
 
 namespace lockstep::test {
 namespace {

@@ -10,6 +10,7 @@
 #include "lower/registers.hpp"
 #include "lower/sequences.hpp"
 #include "lower/temporaries.hpp"
+#include "paths.hpp"
 #include "ptx/control_flow.hpp"
 #include "ptx/linker.hpp"
 #include "ptx/liveness.hpp"

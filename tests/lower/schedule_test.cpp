@@ -11,6 +11,7 @@
 #include "lower/constants.hpp"
 #include "lower/dependences.hpp"
 #include "lower/replay.hpp"
+#include "paths.hpp"
 #include "ptx/linker.hpp"
 #include "ptx/liveness.hpp"
 #include "ptx/parser.hpp"

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "paths.hpp"
 #include "support.hpp"
 
 namespace lockstep::test {

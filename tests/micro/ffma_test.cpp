@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "micro.hpp"
+#include "paths.hpp"
 
 namespace lockstep::test {
 namespace {

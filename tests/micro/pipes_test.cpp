@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "micro.hpp"
+#include "paths.hpp"
 
 namespace lockstep::test {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "cuda/settings.hpp"
 #include "nvml/abi.hpp"
+#include "paths.hpp"
 #include "tests/cli/program.hpp"
 
 using lockstep::nvml::abi::FieldValue;

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "paths.hpp"
 #include "ptx/parser.hpp"
 #include "tests/ptx/support.hpp"
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "paths.hpp"
 #include "ptx/linker.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"

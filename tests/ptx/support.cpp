@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "paths.hpp"
 #include "ptx/parser.hpp"
 
 namespace lockstep::ptx {

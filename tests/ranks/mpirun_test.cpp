@@ -7,6 +7,7 @@
 #include <string>
 
 #include "../gpu/end_to_end.hpp"
+#include "paths.hpp"
 
 namespace lockstep::test {
 namespace {

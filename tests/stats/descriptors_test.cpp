@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "paths.hpp"
 #include "stats/files.hpp"
 
 namespace lockstep::stats {

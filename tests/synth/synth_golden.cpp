@@ -3,6 +3,7 @@
 #include <sstream>
 #include <vector>
 
+#include "paths.hpp"
 #include "support.hpp"
 #include "synth/synth.hpp"
 

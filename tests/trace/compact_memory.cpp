@@ -2,6 +2,7 @@
 #include <set>
 
 #include "compact_support.hpp"
+#include "paths.hpp"
 #include "trace/traced_instruction.hpp"
 
 using namespace lockstep;

@@ -1,5 +1,6 @@
 // What goes into a compact trace comes out of it.
 #include "compact_support.hpp"
+#include "paths.hpp"
 
 using namespace lockstep;
 using namespace lockstep::trace;

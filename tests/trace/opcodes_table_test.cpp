@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "paths.hpp"
 #include "trace/opcode_table.hpp"
 #include "trace/opcodes_rows.hpp"
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
 #include "trace/byte_source.hpp"
 #include "trace/kernel_trace.hpp"
 #include "trace/text_feed.hpp"

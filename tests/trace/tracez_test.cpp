@@ -3,6 +3,7 @@
 #include "trace/tracez.hpp"
 
 #include "compact_support.hpp"
+#include "paths.hpp"
 #include "tracez_writer.hpp"
 
 using namespace lockstep;

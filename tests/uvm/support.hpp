@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "paths.hpp"
 #include "uvm/evictor.hpp"
 #include "uvm/prefetcher.hpp"
 

@@ -21,6 +21,7 @@ struct Sample {
 };
 constexpr Sample kSamples[] = {
 #define FORM(form, operands) {form, operands},
+#include "paths.hpp"
 #include "tests/ptx/forms.inc"
 #include "tests/ptx/forms_rare.inc"
 #undef FORM
