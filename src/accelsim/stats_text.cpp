@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "accelsim/accesses.hpp"
 #include "stats/text.hpp"
 #include "util/types.hpp"
 
@@ -41,64 +42,6 @@ Value rate(std::uint64_t part, std::uint64_t all) {
 Value difference(std::uint64_t all, std::uint64_t part) {
   if (part > all) return std::nullopt;
   return whole(all - part);
-}
-
-/// Accesses of one kind in Accel-Sim's words: the first sector that misses of a line is a MISS, any other one
-/// a SECTOR_MISS.
-struct Accesses {
-  std::uint64_t hits = 0, merges = 0, misses = 0, line_misses = 0;
-  [[nodiscard]] std::uint64_t all() const { return hits + merges + misses; }
-  [[nodiscard]] std::uint64_t sector_misses() const { return misses - line_misses; }
-};
-Accesses operator-(const Accesses& a, const Accesses& b) {
-  return {a.hits - b.hits, a.merges - b.merges, a.misses - b.misses, a.line_misses - b.line_misses};
-}
-Accesses operator+(const Accesses& a, const Accesses& b) {
-  return {a.hits + b.hits, a.merges + b.merges, a.misses + b.misses, a.line_misses + b.line_misses};
-}
-
-Accesses local_reads(const stats::LocalCounters& c) {
-  return {c.read_hits, c.read_merges, c.read_misses, c.read_line_misses};
-}
-Accesses local_writes(const stats::LocalCounters& c) {
-  return {c.write_hits, 0, c.write_misses, c.write_line_misses};
-}
-
-/// There atomics and reductions go by the L1 and are reads of the L2. Ours are counted among the writes of
-/// both and never hit in the L1.
-Accesses l1_atomics(const Figures& f) {
-  const stats::SmCounters& sm = f.total.sm;
-  return {0, 0, sm.l1_atomic_sectors_sent, sm.l1_atomic_line_misses};
-}
-Accesses l2_atomics(const Figures& f) {
-  const stats::PartitionCounters& m = f.total.mem;
-  return {m.l2_atomic_hits, m.l2_atomic_merges, m.l2_atomics - m.l2_atomic_hits - m.l2_atomic_merges,
-          m.l2_atomic_line_misses};
-}
-Accesses l2_fetches(const Figures& f) {
-  const stats::PartitionCounters& m = f.total.mem;
-  return {m.l2_fetch_hits, m.l2_fetch_merges, m.l2_fetches - m.l2_fetch_hits - m.l2_fetch_merges,
-          m.l2_fetch_line_misses};
-}
-
-/// For a cache that merges reads and writes: those of sectors_read that neither hit nor missed were merged.
-Accesses reads(const stats::CacheCounters& c) {
-  return {c.read_hits, c.sectors_read - c.read_hits - c.read_misses, c.read_misses, c.read_line_misses};
-}
-Accesses writes(const stats::CacheCounters& c) {
-  return {c.write_hits, c.sectors_written - c.write_hits - c.write_misses, c.write_misses,
-          c.write_line_misses};
-}
-
-Accesses l1_global_reads(const Figures& f) { return reads(f.total.sm.l1) - local_reads(f.total.sm.l1_local); }
-Accesses l1_global_writes(const Figures& f) {
-  return writes(f.total.sm.l1) - l1_atomics(f) - local_writes(f.total.sm.l1_local);
-}
-Accesses l2_global_reads(const Figures& f) {
-  return reads(f.total.mem.l2) - l2_fetches(f) - local_reads(f.total.mem.l2_local) + l2_atomics(f);
-}
-Accesses l2_global_writes(const Figures& f) {
-  return writes(f.total.mem.l2) - l2_atomics(f) - local_writes(f.total.mem.l2_local);
 }
 
 Value of_l1(const Figures& f, std::uint64_t with_atomics) {
@@ -210,15 +153,15 @@ constexpr Line kLines[] = {
     {"\tL1D_total_cache_pending_hits = ", "", OF(whole(f.total.sm.l1.mshr_merges)), "l1.mshr_merges"},
 
     {"\nTotal_core_cache_stats:", "", nullptr, ""},
-    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = ", "", OF(whole(l1_global_reads(f).hits)),
+    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = ", "", OF(whole(l1_global_reads(f.total).hits)),
      "l1.read_hits - l1.local_read_hits"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT_RESERVED] = ", "",
-     OF(whole(l1_global_reads(f).merges)), "l1.mshr_merges (loads only merge) - l1.local_read_merges"},
+     OF(whole(l1_global_reads(f.total).merges)), "l1.mshr_merges (loads only merge) - l1.local_read_merges"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][MISS] = ", "",
-     OF(whole(l1_global_reads(f).line_misses)),
+     OF(whole(l1_global_reads(f.total).line_misses)),
      "l1.read_line_misses - l1.local_read_line_misses: the first sector of a line"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][SECTOR_MISS] = ", "",
-     OF(whole(l1_global_reads(f).sector_misses())),
+     OF(whole(l1_global_reads(f.total).sector_misses())),
      "l1.read_misses - l1.local_read_misses less the MISS line"},
     {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_R][HIT] = ", "",
      OF(whole(local_reads(f.total.sm.l1_local).hits)), "l1.local_read_hits"},
@@ -228,13 +171,13 @@ constexpr Line kLines[] = {
      OF(whole(local_reads(f.total.sm.l1_local).line_misses)), "l1.local_read_line_misses"},
     {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_R][SECTOR_MISS] = ", "",
      OF(whole(local_reads(f.total.sm.l1_local).sector_misses())), "l1.local_read_misses less the MISS line"},
-    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = ", "", OF(whole(l1_global_writes(f).hits)),
-     "l1.write_hits - l1.local_write_hits"},
+    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = ", "",
+     OF(whole(l1_global_writes(f.total).hits)), "l1.write_hits - l1.local_write_hits"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][MISS] = ", "",
-     OF(whole(l1_global_writes(f).line_misses)),
+     OF(whole(l1_global_writes(f.total).line_misses)),
      "l1.write_line_misses - l1.atomic_line_misses - l1.local_write_line_misses"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][SECTOR_MISS] = ", "",
-     OF(whole(l1_global_writes(f).sector_misses())),
+     OF(whole(l1_global_writes(f.total).sector_misses())),
      "l1.write_misses - l1.atomic_sectors_sent - l1.local_write_misses less the MISS line"},
     {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_W][HIT] = ", "",
      OF(whole(local_writes(f.total.sm.l1_local).hits)), "l1.local_write_hits"},
@@ -248,12 +191,12 @@ constexpr Line kLines[] = {
     {"\tTotal_core_cache_stats_breakdown[INST_ACC_R][MISS] = ", "", OF(whole(f.total.sm.l1i_misses)),
      "sm.l1i_misses"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = ", "",
-     OF(whole(l1_global_reads(f).all())), "l1.sectors_read less those of local memory"},
+     OF(whole(l1_global_reads(f.total).all())), "l1.sectors_read less those of local memory"},
     {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_R][TOTAL_ACCESS] = ", "",
      OF(whole(local_reads(f.total.sm.l1_local).all())),
      "l1.local_read_hits + l1.local_read_merges + l1.local_read_misses"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][TOTAL_ACCESS] = ", "",
-     OF(whole(l1_global_writes(f).all())),
+     OF(whole(l1_global_writes(f.total).all())),
      "l1.sectors_written - l1.atomic_sectors_sent less those of local memory"},
     {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_W][TOTAL_ACCESS] = ", "",
      OF(whole(local_writes(f.total.sm.l1_local).all())), "l1.local_write_hits + l1.local_write_misses"},
@@ -298,15 +241,16 @@ constexpr Line kLines[] = {
      "of the two"},
     {"L2_total_cache_pending_hits = ", "", OF(whole(f.total.mem.l2.mshr_merges)), "l2.mshr_merges"},
     {"L2_total_cache_breakdown:", "", nullptr, ""},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = ", "", OF(whole(l2_global_reads(f).hits)),
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = ", "", OF(whole(l2_global_reads(f.total).hits)),
      "l2.read_hits - l2.fetch_hits - l2.local_read_hits + l2.atomic_hits"},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT_RESERVED] = ", "", OF(whole(l2_global_reads(f).merges)),
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT_RESERVED] = ", "",
+     OF(whole(l2_global_reads(f.total).merges)),
      "l2.mshr_merges - l2.fetch_merges - l2.local_read_merges: atomics included"},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][MISS] = ", "", OF(whole(l2_global_reads(f).line_misses)),
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][MISS] = ", "", OF(whole(l2_global_reads(f.total).line_misses)),
      "l2.read_line_misses - l2.fetch_line_misses - l2.local_read_line_misses + l2.atomic_line_misses: the "
      "first sector of a line"},
     {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][SECTOR_MISS] = ", "",
-     OF(whole(l2_global_reads(f).sector_misses())), "l2.read_misses likewise, less the MISS line"},
+     OF(whole(l2_global_reads(f.total).sector_misses())), "l2.read_misses likewise, less the MISS line"},
     {"\tL2_cache_stats_breakdown[LOCAL_ACC_R][HIT] = ", "", OF(whole(local_reads(f.total.mem.l2_local).hits)),
      "l2.local_read_hits"},
     {"\tL2_cache_stats_breakdown[LOCAL_ACC_R][HIT_RESERVED] = ", "",
@@ -315,12 +259,13 @@ constexpr Line kLines[] = {
      OF(whole(local_reads(f.total.mem.l2_local).line_misses)), "l2.local_read_line_misses"},
     {"\tL2_cache_stats_breakdown[LOCAL_ACC_R][SECTOR_MISS] = ", "",
      OF(whole(local_reads(f.total.mem.l2_local).sector_misses())), "l2.local_read_misses less the MISS line"},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = ", "", OF(whole(l2_global_writes(f).hits)),
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = ", "", OF(whole(l2_global_writes(f.total).hits)),
      "l2.write_hits - l2.atomic_hits - l2.local_write_hits"},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][MISS] = ", "", OF(whole(l2_global_writes(f).line_misses)),
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][MISS] = ", "",
+     OF(whole(l2_global_writes(f.total).line_misses)),
      "l2.write_line_misses - l2.atomic_line_misses - l2.local_write_line_misses"},
     {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][SECTOR_MISS] = ", "",
-     OF(whole(l2_global_writes(f).sector_misses())), "l2.write_misses likewise, less the MISS line"},
+     OF(whole(l2_global_writes(f.total).sector_misses())), "l2.write_misses likewise, less the MISS line"},
     {"\tL2_cache_stats_breakdown[LOCAL_ACC_W][HIT] = ", "",
      OF(whole(local_writes(f.total.mem.l2_local).hits)), "l2.local_write_hits"},
     {"\tL2_cache_stats_breakdown[LOCAL_ACC_W][MISS] = ", "",
