@@ -17,7 +17,7 @@ COLOURS = {
     "clean drop": "#999999", "fault handling": "#b5a15f", "host_to_device": "#2f9e7a", "device_to_host": "#2f9e7a",
     "synchronise": "#555555",
     # Stages of a network operation, named after their ends.
-    "issued": "#3b7dd8", "rung": "#d8743b", "fetched": "#7a5fb5", "sent": "#2f9e7a", "complete": "#b5a15f", "noticed": "#c0392b", "dealt": "#555555",
+    "issued": "#3b7dd8", "rung": "#d8743b", "fetched": "#7a5fb5", "sent": "#2f9e7a", "complete": "#b5a15f", "noticed": "#c0392b", "finished": "#555555",
     "written": "#8fb8ee", "visible": "#e6b08f", "seen": "#bbbbbb", "returned": "#999999",
 }
 KERNEL = "#4c9a2a"

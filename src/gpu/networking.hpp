@@ -64,7 +64,7 @@ class Networking {
               a.given(ends_), pairs_, nics_, hosts_, cores_, a.given(core_ids_), network_, a.given(post_),
               task_ends_, logs_);
   }
-  /// Grows with each operation that becomes complete or is dealt with.
+  /// Grows with each operation that becomes complete or is finished.
   [[nodiscard]] std::uint64_t activity() const;
   void dump(std::string& out) const;
   /// Of what is here, at the run's end; completes the logs for the timeline. `run_ps`: from the beginning of

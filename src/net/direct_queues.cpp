@@ -23,7 +23,7 @@ void DirectQueues::receive(Cycle now, const AgentNews& news) {
   queue.pair = std::make_unique<QueuePair>(entries, news.device, news.device);
   queue.pair->commands = news.address;
   queue.pair->index = news.index;
-  queue.pair->dealt = &counters_;
+  queue.pair->counters = &counters_;
 }
 
 /// By the place: memory that was another queue's before is the newest one's.
@@ -62,11 +62,10 @@ void DirectQueues::dump(std::string& out) const {
   for (std::size_t d = 0; d < queues_.size(); ++d)
     for (const auto& queue : queues_[d])
       if (!queue->waiting.empty() || queue->begun != queue->pair->records_written)
-        fmt::format_to(
-            std::back_inserter(out),
-            "  queue {} of device {}: doorbell rung {} times, {} entries dealt with, {} more are to "
-            "come\n",
-            queue->number, d, queue->rung, queue->pair->records_written, queue->waiting.size());
+        fmt::format_to(std::back_inserter(out),
+                       "  queue {} of device {}: doorbell rung {} times, {} entries finished, {} more are to "
+                       "come\n",
+                       queue->number, d, queue->rung, queue->pair->records_written, queue->waiting.size());
 }
 
 }  // namespace lockstep::net

@@ -42,7 +42,7 @@ class DirectQueues {
   void persist(A& a) {
     a.members(*this, a.given(operations_), a.given(clock_), queues_, visible_, counters_);
     for (auto& of_device : queues_)
-      for (auto& queue : of_device) queue->pair->dealt = &counters_;
+      for (auto& queue : of_device) queue->pair->counters = &counters_;
   }
 
  private:

@@ -12,8 +12,8 @@ namespace lockstep::net {
 
 /// What a service thread is busy with.
 enum class Work : std::uint8_t {
-  kCall,      // from when an entry has been seen until its doorbell is rung, or it is dealt with
-  kComplete,  // from when a completion record has been seen until it has been dealt with
+  kCall,      // from when an entry has been seen until its doorbell is rung, or it is finished
+  kComplete,  // from when a completion record has been seen until it has been finished
 };
 
 /// The log of one agent. Times in ps from the beginning of the simulation.
@@ -22,7 +22,7 @@ struct OperationLog {
     trace::NetOperation what;
     std::uint16_t device = 0;  // that requested it
     Address entry = 0;         // in whose queue; 0: none
-    bool blocking = false;     // the agent's stages end with kDealt
+    bool blocking = false;     // the agent's stages end with kFinished
     Moments at{};
     EntryTimes::Around around{};  // known at the run's end
   };

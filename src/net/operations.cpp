@@ -182,7 +182,7 @@ void Operations::write_record(Cycle now, std::uint32_t number) {
   QueuePair& pair = *running.pair;
   const std::uint32_t place = running.place;
   end(now, number);
-  if (pair.dealt != nullptr) {
+  if (pair.counters != nullptr) {
     pair.record[place] = 1;
     return deal_in_order(now, pair);
   }
@@ -205,14 +205,14 @@ void Operations::deal_in_order(Cycle now, QueuePair& pair) {
        place = pair.place(++pair.records_written)) {
     pair.record[place] = 0;
     ++counters_.records;
-    ++pair.dealt->records;
+    ++pair.counters->records;
     write_word(pair, pair.command_address(pair.records_written), true);
     write_word(pair, pair.index, false);
     Command& command = pair.command[place];
-    command.moment(Moment::kNoticed) = command.moment(Moment::kDealt) = clock_.ps(now);
+    command.moment(Moment::kNoticed) = command.moment(Moment::kFinished) = clock_.ps(now);
     pair.entries_open.leave(clock_.ps(now));
-    pair.dealt->add(command.operation, pair.device, pair.command_address(pair.records_written), command.at,
-                    command.operation.blocking);
+    pair.counters->add(command.operation, pair.device, pair.command_address(pair.records_written), command.at,
+                       command.operation.blocking);
   }
 }
 

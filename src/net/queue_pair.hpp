@@ -42,7 +42,7 @@ struct QueuePair {
   template <class A>
   void persist(A& a) {
     a.members(*this, command, record, a.given(owner), a.given(device), commands, records, first, a.given(nic),
-              a.given(doorbell), records_written, index, entries_open, a.given(dealt));
+              a.given(doorbell), records_written, index, entries_open, a.given(counters));
   }
 
   std::vector<Command> command;
@@ -59,9 +59,9 @@ struct QueuePair {
   // For a queue that belongs to the NIC (net::DirectQueues): its entries are the commands, and their status
   // words and the read index are the records. `record` says by place whether a command is complete.
   Address index = 0;
-  QueueDepth entries_open;  // begun and not dealt with
-  ThreadCounters* dealt =
-      nullptr;  // where the NIC counts it; null: a service thread deals with its operations
+  QueueDepth entries_open;  // begun and not finished
+  ThreadCounters* counters =
+      nullptr;  // where the NIC counts it; null: a service thread finishes its operations
 };
 
 }  // namespace lockstep::net

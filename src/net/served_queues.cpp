@@ -63,11 +63,11 @@ bool ServedQueues::take_quiet(std::uint32_t number, OperationId& id) {
   return true;
 }
 
-void ServedQueues::set_dealt(const OperationId& id) { queues_[id.queue].open[place(id)].dealt = true; }
+void ServedQueues::set_finished(const OperationId& id) { queues_[id.queue].open[place(id)].finished = true; }
 
 bool ServedQueues::advance_index(std::uint32_t number) {
   Queue& queue = queues_[number];
-  if (queue.indexed == queue.taken || !queue.open[queue.indexed - queue.first].dealt) return false;
+  if (queue.indexed == queue.taken || !queue.open[queue.indexed - queue.first].finished) return false;
   ++queue.indexed;
   drop_finished(queue);
   return true;
@@ -90,7 +90,7 @@ void ServedQueues::dump(std::string& out) const {
   for (const Queue& queue : queues_) {
     if (queue.waiting.empty() && queue.first == queue.taken) continue;
     fmt::format_to(std::back_inserter(out),
-                   "  queue {} of device {}: {} entries taken, {} dealt with, {} complete", queue.number,
+                   "  queue {} of device {}: {} entries taken, {} finished, {} complete", queue.number,
                    queue.device, queue.taken, queue.indexed, queue.completed);
     if (!queue.waiting.empty())
       fmt::format_to(

@@ -42,7 +42,7 @@ class ServedQueues {
   /// The next kQuiet of the queue that has become complete so, if any; it is then marked complete.
   [[nodiscard]] bool take_quiet(std::uint32_t queue, OperationId& id);
   void wait_quiet(const OperationId& id) { queues_[id.queue].open[place(id)].quiet = true; }
-  void set_dealt(const OperationId& id);
+  void set_finished(const OperationId& id);
   /// The status word of one of its operations is written.
   void leave(std::uint32_t queue, std::uint64_t ps) { queues_[queue].depth.leave(ps); }
   /// Whether the read index must be written once more.
@@ -57,7 +57,7 @@ class ServedQueues {
   /// The number that the next operation of the queue gets.
   [[nodiscard]] std::uint64_t next_number(std::uint32_t queue) const { return queues_[queue].taken; }
   [[nodiscard]] Address next_entry(std::uint32_t queue) const { return entry({queue, queues_[queue].taken}); }
-  /// Operations that wait, are not complete or not dealt with.
+  /// Operations that wait, are not complete or not finished.
   [[nodiscard]] std::uint64_t open() const { return waiting_ + unfinished_; }
   /// Number of operations that have been taken and not finished.
   [[nodiscard]] DepthCounters depth(std::uint64_t ps) const;
@@ -70,7 +70,7 @@ class ServedQueues {
 
  private:
   struct Open {
-    bool complete = false, dealt = false, quiet = false;
+    bool complete = false, finished = false, quiet = false;
   };
   struct Queue {
     std::uint16_t device = 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/network_config.hpp"
-#include "net/entry_deals.hpp"
+#include "net/finished_entries.hpp"
 #include "net/idle_rounds.hpp"
 #include "net/instruction_costs.hpp"
 #include "net/operation_log.hpp"
@@ -41,7 +41,7 @@ class ServiceThread {
         program_(program),
         costs_(costs),
         clock_(clock),
-        deals_(port, queues_, counters_, clock) {}
+        finished_(port, queues_, counters_, clock) {}
   ServiceThread(const ServiceThread&) = delete;
   ServiceThread& operator=(const ServiceThread&) = delete;
 
@@ -110,8 +110,8 @@ class ServiceThread {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(port_), a.given(program_), a.given(costs_), a.given(clock_), queues_, pairs_,
-              state_, after_deals_, resume_, free_from_, active_since_, out_, again_, woken_, idle_, watches_,
-              at_, rounds_, pair_, current_, id_, moments_, work_, counters_, deals_);
+              state_, after_finished_, resume_, free_from_, active_since_, out_, again_, woken_, idle_,
+              watches_, at_, rounds_, pair_, current_, id_, moments_, work_, counters_, finished_);
   }
 
  private:
@@ -125,7 +125,7 @@ class ServiceThread {
     kIssue,       // its instructions are done
     kRing,        // the command is written
     kHold,        // waits for the operation that has been issued last
-    kDeal,        // writes a status word
+    kFinish,      // writes a status word
     kIndex,       // writes the read index
     kProgress,    // chooses a completion record
     kRecord,      // polls it
@@ -157,8 +157,8 @@ class ServiceThread {
         return ring(now);
       case State::kHold:
         return hold(now);
-      case State::kDeal:
-        out_ = deals_.write_status(now);
+      case State::kFinish:
+        out_ = finished_.write_status(now);
         state_ = State::kIndex;
         return;
       case State::kIndex:
@@ -293,10 +293,10 @@ class ServiceThread {
   void issue_quiet(Cycle now) {
     note(Moment::kIssued, now);
     state_ = after_blocking();
-    if (!queues_.first_incomplete(id_)) return deals_.push_quiet({id_, current_, true, moments_});
+    if (!queues_.first_incomplete(id_)) return finished_.push_quiet({id_, current_, true, moments_});
     queues_.set_complete(id_);
     note(Moment::kComplete, now);
-    begin_deal({id_, current_, true, moments_}, State::kNext);
+    begin_finish({id_, current_, true, moments_}, State::kNext);
   }
 
   void ring(Cycle now) {
@@ -304,7 +304,7 @@ class ServiceThread {
     out_ = port_->ring(now, pairs_.pair(pair));
     pairs_.rung(pair);
     state_ = after_blocking();
-    if (!current_.blocking) begin_deal({id_, current_, false, {}}, State::kNext);
+    if (!current_.blocking) begin_finish({id_, current_, false, {}}, State::kNext);
   }
 
   [[nodiscard]] State after_blocking() const {
@@ -319,16 +319,16 @@ class ServiceThread {
     begin_progress(now);
   }
 
-  void begin_deal(const Deal& one, State then) {
-    deals_.push(one);
-    after_deals_ = then;
-    state_ = State::kDeal;
+  void begin_finish(const FinishedEntry& one, State then) {
+    finished_.push(one);
+    after_finished_ = then;
+    state_ = State::kFinish;
   }
 
   void write_index(Cycle now) {
     bool done = false;
-    out_ = deals_.write_index(now, done);
-    if (done) state_ = deals_.empty() ? after_deals_ : State::kDeal;
+    out_ = finished_.write_index(now, done);
+    if (done) state_ = finished_.empty() ? after_finished_ : State::kFinish;
   }
 
   void begin_progress(Cycle now) {
@@ -380,13 +380,13 @@ class ServiceThread {
     const auto [id, blocking, done] = pairs_.complete(pair_);
     queues_.set_complete(id);
     if (blocking) {
-      deals_.push({id, done->operation, true, done->at});
+      finished_.push({id, done->operation, true, done->at});
     } else {
       counters_.add(done->operation, queues_.device(id.queue), queues_.entry(id), done->at, false);
     }
-    deals_.take_quiets(id.queue, done->at[static_cast<std::size_t>(Moment::kNoticed)]);
-    after_deals_ = State::kProgress;
-    state_ = deals_.empty() ? State::kProgress : State::kDeal;
+    finished_.take_quiets(id.queue, done->at[static_cast<std::size_t>(Moment::kNoticed)]);
+    after_finished_ = State::kProgress;
+    state_ = finished_.empty() ? State::kProgress : State::kFinish;
   }
 
   void end_work(Cycle now) { work_.end(clock_.ps(now), counters_.log); }
@@ -398,7 +398,7 @@ class ServiceThread {
   Clock clock_;
   ServedQueues queues_;
   ServedPairs pairs_;
-  State state_ = State::kIdle, after_deals_ = State::kNext, resume_ = State::kNext;
+  State state_ = State::kIdle, after_finished_ = State::kNext, resume_ = State::kNext;
   Cycle free_from_ = 0, active_since_ = 0;
   unsigned out_ = 0;    // accesses whose replies are waited for
   bool again_ = false;  // the last poll's reply
@@ -411,7 +411,7 @@ class ServiceThread {
   Moments moments_{};
   OpenWork work_;
   ThreadCounters counters_;
-  EntryDeals<Port> deals_;
+  FinishedEntries<Port> finished_;
 };
 
 }  // namespace lockstep::net

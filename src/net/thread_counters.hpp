@@ -9,7 +9,7 @@
 
 namespace lockstep::net {
 
-/// What happens to an operation, in this order; of one that is not blocking kDealt is not noted.
+/// What happens to an operation, in this order; of one that is not blocking kFinished is not noted.
 enum class Moment : std::uint8_t {
   kSeen,      // the service thread has read the entry's status
   kIssued,    // it has run the code that makes the command
@@ -18,15 +18,16 @@ enum class Moment : std::uint8_t {
   kSent,      // its first message to the other NIC leaves
   kComplete,  // all is done and acknowledged; the completion record leaves
   kNoticed,   // the service thread has read the record
-  kDealt,     // it writes the entry's status
+  kFinished,  // it writes the entry's status
 };
 inline constexpr std::size_t kMoments = 8;
 /// In ps from the beginning of the simulation.
 using Moments = std::array<std::uint64_t, kMoments>;
 
 /// For one kind of operation. Times in ps, from one moment to the next (Moment), each booked to the later
-/// one; so they add up to the time from kSeen to the last one, which is kDealt for a blocking operation and
-/// kNoticed for any other. An operation without a command (kQuiet) has kSeen, kIssued, kComplete and kDealt.
+/// one; so they add up to the time from kSeen to the last one, which is kFinished for a blocking operation
+/// and kNoticed for any other. An operation without a command (kQuiet) has kSeen, kIssued, kComplete and
+/// kFinished.
 struct StageTimes {
   std::uint64_t operations = 0, blocking = 0;
   std::array<std::uint64_t, kMoments> sum{}, most{};
@@ -54,7 +55,7 @@ struct ThreadCounters {
   std::uint64_t polls = 0, found = 0;                           // polls of entries, and those that found one
   std::uint64_t record_polls = 0, records = 0;                  // likewise for completion records
   std::uint64_t instructions = 0;
-  std::uint64_t active_ps = 0;  // with an operation that is not dealt with or not complete
+  std::uint64_t active_ps = 0;  // with an operation that is not finished or not complete
   std::vector<EndedEntry> ended;
   OperationLog* log = nullptr;  // keeps operations, too
 

@@ -12,8 +12,8 @@ namespace lockstep::stats {
 
 /// The stages of an operation in their order; each ends with what it is named after. See docs/stats.md.
 inline constexpr std::array<std::string_view, 11> kNetworkStages = {
-    "written", "visible",  "seen",    "issued", "rung",    "fetched",
-    "sent",    "complete", "noticed", "dealt",  "returned"};
+    "written", "visible",  "seen",    "issued",   "rung",    "fetched",
+    "sent",    "complete", "noticed", "finished", "returned"};
 /// How many of them come before those of net::StageTimes.
 inline constexpr std::size_t kStagesBeforeAgent = 3;
 inline constexpr std::array<std::string_view, 4> kNetworkKinds = {"put", "get", "atomic", "quiet"};
@@ -54,7 +54,7 @@ struct NetworkReport {
     std::uint64_t polls = 0, found = 0, record_polls = 0, records = 0, instructions = 0, active_ps = 0;
     std::uint64_t leak_pj = 0, base_pj = 0, instruction_pj = 0;
     std::optional<std::array<CoreAccesses, kCoreAccessNames.size()>> l2{};  // of a command processor's core
-    Depth queues{};  // of kernels: entries seen and not dealt with
+    Depth queues{};  // of kernels: entries seen and not finished
     std::optional<Depth>
         completion_queues{};  // records written and not noticed; a NIC's own queues have none
 

@@ -245,7 +245,7 @@ TEST_CASE(
       const trace::Command& queue = queues.at(device);
       CHECK(queue.bytes == kDepth * trace::kNetEntryBytes);
       const Waits waits = waits_of(*trace, device);
-      // From operation 5 on the queue is full: each waits until the one four before it has been dealt with.
+      // From operation 5 on the queue is full: each waits until the one four before it has been finished.
       CHECK(waits.times.at(queue.source) == kOperations - kDepth);
       CHECK(waits.most.at(queue.source) == kOperations - kDepth);
       // The quiet, in entry 400 modulo 4, waits for its status: two signals for each use of the entry.

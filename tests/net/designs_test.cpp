@@ -16,7 +16,7 @@ NetScenario one(const trace::NetOperation& operation) {
   return scenario;
 }
 
-/// What a poll of an entry that has long been dealt with adds to a kernel.
+/// What a poll of an entry that has long been finished adds to a kernel.
 double poll(const config::SystemConfig& system) {
   const auto time = [&](bool polls) {
     NetScenario scenario;
@@ -107,7 +107,7 @@ TEST_CASE("The store that rings a doorbell is posted: the kernel does not wait f
   CHECK(time("direct", true) > time("direct", false) + 1000);
 }
 
-TEST_CASE("A NIC deals with the entries of its own queue in their order") {
+TEST_CASE("A NIC serves the entries of its own queue in their order") {
   NetScenario scenario;
   scenario.queue(0);
   scenario.request(0, some_put(1 << 18, false));
@@ -115,7 +115,7 @@ TEST_CASE("A NIC deals with the entries of its own queue in their order") {
       scenario.request(0, put(1, NetScenario::data(0), NetScenario::word(1, 0), 8, false));
   scenario.wait(0, 0, small);
   CHECK(kernel_time(scenario.run(nodes(2, "direct"))) > (1 << 18) / 12.5);
-  // A thread deals with one that does not block when the NIC has its command.
+  // A thread finishes one that does not block when the NIC has its command.
   CHECK(kernel_time(scenario.run(nodes(2, "compnet"))) < (1 << 18) / 12.5);
 }
 

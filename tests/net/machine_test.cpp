@@ -169,7 +169,7 @@ TEST_CASE("A small put signals no word twice", "[long]") {
   CHECK(scenario.run(nodes()).outcome == gpu::Outcome::kDeadlock);
 }
 
-TEST_CASE("A quiet is dealt with when all before it in its queue are complete, and not before") {
+TEST_CASE("A quiet is finished when all before it in its queue are complete, and not before") {
   NetScenario scenario;
   scenario.queue(0);
   scenario.request(0, some_put(1 << 18, false));

@@ -59,7 +59,7 @@ TEST_CASE("A private cache keeps what a list of the last used lines keeps") {
   CHECK((hits > 5'000 && hits < 18'000));
 }
 
-TEST_CASE("The read index follows the first entry that is not dealt with, whatever is done first") {
+TEST_CASE("The read index follows the first entry that is not finished, whatever is done first") {
   ServedQueues queues;
   AgentNews queue{AgentNews::Kind::kQueue, 3, 5, 0x4000, 2 * trace::kNetEntryBytes, 0x8000, {}};
   queues.add(queue);
@@ -79,9 +79,9 @@ TEST_CASE("The read index follows the first entry that is not dealt with, whatev
     while (queues.advance_index(0)) ++count;
     return count;
   };
-  queues.set_dealt(ids[1]);
+  queues.set_finished(ids[1]);
   CHECK(advances() == 0);
-  queues.set_dealt(ids[0]);
+  queues.set_finished(ids[0]);
   CHECK(advances() == 2);
   queues.wait_quiet(ids[3]);
   OperationId quiet;
@@ -95,9 +95,9 @@ TEST_CASE("The read index follows the first entry that is not dealt with, whatev
   REQUIRE(queues.take_quiet(0, quiet));
   CHECK(quiet.number == 3);
   CHECK_FALSE(queues.take_quiet(0, quiet));
-  queues.set_dealt(ids[3]);
+  queues.set_finished(ids[3]);
   CHECK(advances() == 0);
-  queues.set_dealt(ids[2]);
+  queues.set_finished(ids[2]);
   CHECK(advances() == 2);
   CHECK(queues.open() == 0);
 }
@@ -105,8 +105,8 @@ TEST_CASE("The read index follows the first entry that is not dealt with, whatev
 TEST_CASE("Stages add up to the whole; what did not happen takes no time") {
   StageTimes times;
   times.add({100, 110, 130, 160, 200, 250, 310, 380}, true);
-  times.add({0, 5, 0, 0, 0, 50, 0, 60}, true);        // a quiet: seen, issued, complete, dealt
-  times.add({10, 20, 30, 40, 50, 60, 70, 0}, false);  // dealt with when it was issued
+  times.add({0, 5, 0, 0, 0, 50, 0, 60}, true);        // a quiet: seen, issued, complete, finished
+  times.add({10, 20, 30, 40, 50, 60, 70, 0}, false);  // finished when it was issued
   CHECK((times.operations == 3 && times.blocking == 2));
   CHECK(times.total == 280 + 60 + 60);
   CHECK(times.longest == 280);

@@ -127,7 +127,7 @@ class NetScenario {
     phases_.back().push_back(command);
     return number;
   }
-  /// Waits until the agent has dealt with an entry.
+  /// Waits until the agent has finished an entry.
   void wait(std::uint16_t device, std::uint32_t number, std::uint64_t operation) {
     await(device, entry(device, number, operation), operation / entries_ * 2 + 2);
   }

@@ -11,7 +11,7 @@
 namespace lockstep::net {
 
 /// An entry that is finished.
-struct Deal {
+struct FinishedEntry {
   OperationId id;
   trace::NetOperation operation{};
   bool counts = false;  // its times, now that all of them are known
@@ -21,15 +21,15 @@ struct Deal {
 /// One after the other: the status word of an entry, with which it leaves its queue, then the queue's read
 /// index, once for each finished entry in a row. `Port`: as ServiceThread's.
 template <class Port>
-class EntryDeals {
+class FinishedEntries {
  public:
-  EntryDeals(Port& port, ServedQueues& queues, ThreadCounters& counters, const Clock& clock)
+  FinishedEntries(Port& port, ServedQueues& queues, ThreadCounters& counters, const Clock& clock)
       : port_(&port), queues_(&queues), counters_(&counters), clock_(clock) {}
 
-  void push(const Deal& one) { deals_.push(one); }
-  [[nodiscard]] bool empty() const { return deals_.empty(); }
+  void push(const FinishedEntry& one) { finished_.push(one); }
+  [[nodiscard]] bool empty() const { return finished_.empty(); }
   /// A quiet that waits until all operations before it in its queue are complete.
-  void push_quiet(const Deal& quiet) {
+  void push_quiet(const FinishedEntry& quiet) {
     queues_->wait_quiet(quiet.id);
     quiets_.push(quiet);
   }
@@ -38,39 +38,40 @@ class EntryDeals {
     for (OperationId id; queues_->take_quiet(queue, id);) {
       std::size_t i = 0;
       while (quiets_[i].id.queue != id.queue || quiets_[i].id.number != id.number) ++i;
-      Deal quiet = quiets_[i];
+      FinishedEntry quiet = quiets_[i];
       for (; i > 0; --i) quiets_[i] = quiets_[i - 1];
       quiets_.pop();
       quiet.at[static_cast<std::size_t>(Moment::kComplete)] = ps;
-      deals_.push(quiet);
+      finished_.push(quiet);
     }
   }
 
   /// Precondition of both: not empty. They return the number of replies that will come.
   [[nodiscard]] unsigned write_status(Cycle now) {
-    Deal& one = deals_.front();
+    FinishedEntry& one = finished_.front();
     const std::uint16_t device = queues_->device(one.id.queue);
     const Address entry = queues_->entry(one.id);
-    queues_->set_dealt(one.id);
+    queues_->set_finished(one.id);
     queues_->leave(one.id.queue, clock_.ps(now));
     if (one.counts) {
-      one.at[static_cast<std::size_t>(Moment::kDealt)] = clock_.ps(now);
+      one.at[static_cast<std::size_t>(Moment::kFinished)] = clock_.ps(now);
       counters_->add(one.operation, device, entry, one.at, true);
     }
     return port_->store(now, device, entry);
   }
   /// After the status is written, until `done`.
   [[nodiscard]] unsigned write_index(Cycle now, bool& done) {
-    const Deal& one = deals_.front();
+    const FinishedEntry& one = finished_.front();
     done = !queues_->advance_index(one.id.queue);
     if (!done) return port_->store(now, queues_->device(one.id.queue), queues_->index(one.id.queue));
-    deals_.pop();
+    finished_.pop();
     return 0;
   }
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(port_), a.given(queues_), a.given(counters_), a.given(clock_), deals_, quiets_);
+    a.members(*this, a.given(port_), a.given(queues_), a.given(counters_), a.given(clock_), finished_,
+              quiets_);
   }
 
  private:
@@ -78,7 +79,7 @@ class EntryDeals {
   ServedQueues* queues_;
   ThreadCounters* counters_;
   Clock clock_;
-  Ring<Deal> deals_, quiets_;
+  Ring<FinishedEntry> finished_, quiets_;
 };
 
 }  // namespace lockstep::net
