@@ -11,6 +11,13 @@ target_compile_options(lockstep_flags INTERFACE -Wall -Wextra -Wshadow -Wconvers
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(lockstep_flags INTERFACE -Wno-pass-failed)  # loops under sanitizers are no vectors
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=[^ ]*address" AND NOT LOCKSTEP_FUZZ)
+  # Libraries that are loaded into foreign programs bring AddressSanitizer's own with them, as GCC's do.
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-runtime-dir OUTPUT_VARIABLE sanitizer_folder
+                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  add_link_options(-shared-libasan)
+  set(CMAKE_BUILD_RPATH ${sanitizer_folder})
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms of GCC 12 on std::string (its bugs 105329, 105651, 105562).
   target_compile_options(lockstep_flags INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
