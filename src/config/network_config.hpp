@@ -18,6 +18,7 @@ struct NicGroup {
   std::uint32_t operations = 256;
   std::uint32_t outstanding = 1024;
   std::uint32_t queue_entries = 256;
+  std::uint32_t payload_in_l2 = 0;  // icnt::CopyInL2
 };
 
 struct ServiceGroup {

@@ -43,6 +43,12 @@ NetworkRows nic_rows() {
                                    "assumed: 128 KiB, more than 12.5 GB/s for the 3 us of a put"),
       row<kGroup, &N::queue_entries>("nic", "queue_entries", M::kNone, 1, 4096,
                                      "commands of a service thread that are not complete", "assumed"),
+      row<kGroup, &N::payload_in_l2>(
+          "nic", "payload_in_l2", M::kNone, 0, 2,
+          "what the NIC writes to a GPU in whole sectors, for operations of more than 128 bytes, goes to "
+          "DRAM and 0: is "
+          "placed in the L2; 1: updates lines that are there; 2: drops them",
+          "assumed: ComP-Net and GPUDirect say that the L2 sees such writes, not what it does"),
   };
 }
 

@@ -48,6 +48,13 @@ enum class AccessKind : std::uint8_t {
   return is_remote(k) ? carries_data(k) : is_read(k) || k == AccessKind::kAtomic;
 }
 
+/// What a kCopy leaves in the L2. It goes to DRAM in any case.
+enum class CopyInL2 : std::uint8_t {
+  kPlaced,   // its sectors, in lines that get a place where they have none
+  kUpdated,  // its sectors in lines that are there; no other line gets a place
+  kDropped,  // none of its sectors
+};
+
 /// What a request has to do with the lock of its line in the L2 (mem::LineLocks).
 enum class LineLock : std::uint8_t {
   kNone,
@@ -79,6 +86,7 @@ struct Request {
   std::uint8_t operations =
       0;  // atomics and reductions: 32-bit lane operations, 1..128; serialised by address
   L2Placing placing;
+  CopyInL2 copy = CopyInL2::kPlaced;
   bool local = false;    // local memory, for the counters
   bool signals = false;  // a write for whose words others may wait
   LineLock lock = LineLock::kNone;

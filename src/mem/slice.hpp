@@ -50,8 +50,9 @@ struct CounterTable {
 /// known stay readable. Source: v100_kernels.csv, srad (see configs/v100.ini). An atomic whose line comes
 /// from DRAM when the write queue is full may go beyond the limit, until the set's next write.
 ///
-/// What the copy engine writes goes to DRAM at once and stays readable here: its lines are clean. Source:
-/// kernels that stream more than the L2 behind a copy of it (docs/design.md, memory).
+/// What the copy engine writes goes to DRAM at once and stays readable here: its lines are clean. A NIC may
+/// leave less (icnt::CopyInL2). Source: kernels that stream more than the L2 behind a copy of it
+/// (docs/design.md, memory).
 ///
 /// With two L2 halves a slice is also near slice for lines whose home is the slice of the same position in
 /// the other half: it keeps copies of what it has read, asks the home for the rest, passes the data on as
@@ -178,6 +179,7 @@ class Slice {
   void drop(LineIndex index, std::uint8_t kernel, Cycle now);
   [[nodiscard]] bool serve_store(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_copy(Latch& latch, Origin origin, Cycle now);
+  [[nodiscard]] SectorMask take_copy(const icnt::Request& r, LineIndex index);
   [[nodiscard]] std::optional<LineIndex> place_line(Latch& latch, std::uint32_t set, bool far, Cycle now);
   [[nodiscard]] bool write_back(LineIndex index, std::uint8_t kernel, Cycle now);
   [[nodiscard]] bool write_back_excess(std::uint32_t set, std::uint8_t kernel, Cycle now);

@@ -17,40 +17,45 @@ bool Slice::write_back(LineIndex index, std::uint8_t kernel, Cycle now) {
   return true;
 }
 
-/// An absent line takes a place like any other; dirty data of the line that had it are written first. A retry
-/// repeats nothing that is done: two writes need room in the DRAM's queues, and there may be room for only
-/// one.
+/// An absent line takes a place like any other, unless the request says otherwise; dirty data of the line
+/// that had it are written first. A retry repeats nothing that is done: two writes need room in the DRAM's
+/// queues, and there may be room for only one.
 bool Slice::serve_copy(Latch& latch, Origin origin, Cycle now) {
   const icnt::Request& r = latch.request;
   const std::uint64_t local = map_->local_line(r.line);
   const std::uint32_t set = tags_.set_of(local);
   std::optional<LineIndex> index = tags_.find(set, r.line);
-  const bool line_there = index.has_value();
-  if (!line_there) index = tags_.victim(set, false, far_ways_, r.placing);
-  latch.stall = index ? Stall::kWrite : Stall::kFill;
-  if (!index) return false;
-  if (!line_there && tags_.in_use(*index)) {
+  const bool line_there = index.has_value(), takes_place = !line_there && r.copy == icnt::CopyInL2::kPlaced;
+  if (takes_place) index = tags_.victim(set, false, far_ways_, r.placing);
+  latch.stall = index || !takes_place ? Stall::kWrite : Stall::kFill;
+  if (!index && takes_place) return false;
+  if (takes_place && tags_.in_use(*index)) {
     if (!write_back(*index, r.kernel, now)) return false;
     tags_.mark_clean(*index, kAllSectors);
   }
   const DramPlace place = controller_->place(local, index_);
   if (!controller_->write_room(place)) return false;
-  if (!line_there) {
-    tags_.insert(*index, r.line, false, r.placing);
-  } else {
-    tags_.use(*index, r.placing);
-  }
-  Line& line = tags_[*index];
-  const auto there = static_cast<SectorMask>(r.sectors & (line.valid | line.pending | line.dirty_sectors()));
+  if (takes_place) tags_.insert(*index, r.line, false, r.placing);
+  if (line_there) tags_.use(*index, r.placing);
+  const SectorMask there = index ? take_copy(r, *index) : SectorMask{0};
   count_lookup(counters_->mem[r.kernel], r, origin == kNear,
                {there, 0, static_cast<SectorMask>(r.sectors & ~there), line_there});
-  line.valid = static_cast<SectorMask>(line.valid | r.sectors);
-  tags_.mark_clean(*index, r.sectors);
   controller_->write(now, place, r.kernel, r.sectors);
   counters_->mem[r.kernel].l2_writebacks += bit_count(r.sectors);
   reply(r, r.sectors, origin, now);
-  if (origin == kNear) drop_copies(line, r.sectors, r.kernel, now);  // else written through on its way
+  if (index && origin == kNear)
+    drop_copies(tags_[*index], r.sectors, r.kernel, now);  // else written through on its way
   return true;
+}
+
+/// Returns the sectors that were there. One on its way from DRAM arrives all the same.
+SectorMask Slice::take_copy(const icnt::Request& r, LineIndex index) {
+  Line& line = tags_[index];
+  const auto there = static_cast<SectorMask>(r.sectors & (line.valid | line.pending | line.dirty_sectors()));
+  line.valid = static_cast<SectorMask>(r.copy == icnt::CopyInL2::kDropped ? line.valid & ~r.sectors
+                                                                          : line.valid | r.sectors);
+  tags_.mark_clean(index, r.sectors);
+  return there;
 }
 
 /// Writes dirty lines of the set back until one more may become dirty. False when a write queue has no room

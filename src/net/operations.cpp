@@ -156,6 +156,7 @@ void Operations::write_piece(Cycle now, std::uint32_t access) {
   link::Message message;
   message.access = write_of(bulk(running) && whole ? AccessKind::kCopy : AccessKind::kStore,
                             piece.destination, piece.bytes);
+  message.access.copy = static_cast<icnt::CopyInL2>(config_.payload_in_l2);
   message.access.signals = what.kind == Kind::kPut && what.bytes <= trace::kMaxSignallingPut;
   message.access.tag = access << 1;
   --running.unwritten;

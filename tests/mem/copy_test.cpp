@@ -90,5 +90,45 @@ TEST_CASE("a copy's lines do not count among a set's dirty ones") {
   CHECK(b.take().mem.dram_writes == 0);
 }
 
+/// Lines 0 to 3 are read, then 2 to 5 copied, two sectors of each, then all are read again.
+stats::PartitionCounters read_after(icnt::CopyInL2 kept) {
+  Bench b(small_config());
+  for (std::uint32_t i = 0; i < 4; ++i) b.requesters[0]->add(0, load(Address{i} * 128, 0xf, i));
+  for (std::uint32_t i = 2; i < 6; ++i) {
+    Request r = copied(Address{i} * 128, 0x3);
+    r.copy = kept;
+    b.requesters.back()->add(10000, r);
+  }
+  for (std::uint32_t i = 0; i < 6; ++i) b.requesters[1]->add(20000, load(Address{i} * 128, 0xf, i));
+  b.run();
+  REQUIRE(b.quiescent());
+  CHECK(b.take(kCopies).mem.dram_writes == 4 * 2);  // in any case
+  return b.take().mem;
+}
+
+TEST_CASE("a copy may leave its lines in the L2, those only that were there, or none") {
+  constexpr std::uint32_t kFirst = 4 * 4;  // sectors of the first reads, none of which is there
+  CHECK(read_after(icnt::CopyInL2::kPlaced).l2.read_hits == 4 * 4 + 2 * 2);
+  CHECK(read_after(icnt::CopyInL2::kUpdated).l2.read_hits == 4 * 4);
+  CHECK(read_after(icnt::CopyInL2::kDropped).l2.read_hits == 4 * 4 - 2 * 2);
+  for (const auto kept : {icnt::CopyInL2::kPlaced, icnt::CopyInL2::kUpdated, icnt::CopyInL2::kDropped}) {
+    const stats::PartitionCounters mem = read_after(kept);
+    CHECK(mem.dram_reads == kFirst + 6 * 4 - mem.l2.read_hits);
+    CHECK(mem.dram_writes == 0);
+  }
+}
+
+TEST_CASE("a copy that drops a dirty sector has written it, and other dirty sectors stay") {
+  Bench b(small_config());
+  b.requesters[0]->add(1000, store(0x000, 0x3, kAll));
+  Request r = copied(0x000, 0x1);
+  r.copy = icnt::CopyInL2::kDropped;
+  b.requesters.back()->add(2000, r);
+  b.requesters[0]->add(9000, load(0x000, 0x3));
+  b.run();
+  CHECK(b.take(kCopies).mem.dram_writes == 1);
+  CHECK(b.take().mem.l2.read_hits == 1);
+}
+
 }  // namespace
 }  // namespace lockstep::mem_test

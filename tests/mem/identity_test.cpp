@@ -38,6 +38,7 @@ Request draw_request(std::uint64_t& seed, std::uint64_t lines, bool copies, std:
       AccessKind::kReduction, AccessKind::kInstruction, AccessKind::kConstant};
   Request r = load(Address{draw(lines)} * 128, static_cast<SectorMask>(1 + draw(15)), tag);
   r.kind = copies ? (draw(2) ? AccessKind::kCopy : AccessKind::kCopyRead) : kKinds[draw(std::size(kKinds))];
+  if (r.kind == AccessKind::kCopy) r.copy = static_cast<icnt::CopyInL2>(draw(3));
   r.kernel = static_cast<std::uint8_t>(draw(3));
   if (draw(8) == 0) r.placing.priority = L2Priority::kFirst;
   r.operations = static_cast<std::uint8_t>(1 + draw(128));

@@ -85,6 +85,10 @@ class NetScenario {
     add(device, "00000001 0 ST.E.STRONG.SYS.SIGNALS 2 R2 R4 4 0 " + hex(at));
   }
   void store(std::uint16_t device, Address at) { add(device, "00000001 0 ST.E 2 R2 R4 4 0 " + hex(at)); }
+  /// Of a line.
+  void load(std::uint16_t device, Address at) {
+    add(device, "ffffffff 1 R2 LDG.E 1 R4 4 1 " + hex(at) + " 4");
+  }
   void await(std::uint16_t device, Address at, std::uint64_t signals) {
     add(device, "00000003 0 AWAIT 0 4 1 " + hex(at) + " " + std::to_string(signals));
   }
