@@ -64,7 +64,8 @@ class TraceBuilder {
   /// Adds a copy from host to device, before the kernels that are added afterwards.
   void copy_to_device(std::uint64_t address, std::uint64_t bytes);
   /// Calls `code` for each warp, CTA by CTA, with an empty vector, which it fills with the instructions that
-  /// the warp executes, in order, ending with EXIT. Throws Error if something cannot be an instruction.
+  /// the warp executes, in order, ending with EXIT. Throws Error if something cannot be an instruction, and what `code`
+  /// throws; then the trace is without the kernel.
   using Code = std::function<void(const Warp& warp, std::vector<Instruction>& code)>;
   void kernel(const Launch& launch, const Code& code);
   /// Returns the trace and leaves the builder empty. Throws Error.

@@ -77,6 +77,22 @@ void emit(const Instruction& inst, synth::WarpText& warp) {
   warp.emit(line);
 }
 
+void write_ctas(const trace::KernelHeader& header, const TraceBuilder::Code& code, synth::KernelFile& file) {
+  std::vector<Instruction> instructions;
+  for (std::uint32_t z = 0; z < header.grid.z; ++z)
+    for (std::uint32_t y = 0; y < header.grid.y; ++y)
+      for (std::uint32_t x = 0; x < header.grid.x; ++x) {
+        file.begin_cta({x, y, z});
+        for (std::uint32_t w = 0; w < header.warps_per_cta(); ++w) {
+          instructions.clear();
+          code({{x, y, z}, w}, instructions);
+          synth::WarpText& text = file.begin_warp(w);
+          for (const Instruction& inst : instructions) emit(inst, text);
+        }
+        file.end_cta();
+      }
+}
+
 Dim3 dim(const std::array<std::uint32_t, 3>& size) { return {size[0], size[1], size[2]}; }
 
 }  // namespace
@@ -104,7 +120,7 @@ void TraceBuilder::kernel(const Launch& launch, const Code& code) {
   guarded([&] {
     trace::KernelHeader header;
     header.name = launch.name;
-    header.id = ++folder_->kernels;
+    header.id = folder_->kernels + 1;
     header.grid = dim(launch.grid);
     header.block = dim(launch.block);
     header.shared_bytes = launch.shared_bytes;
@@ -113,20 +129,14 @@ void TraceBuilder::kernel(const Launch& launch, const Code& code) {
     if (header.grid.count() == 0 || header.block.count() == 0 || header.block.count() > 1024)
       throw UserError(launch.name + ": expected a grid of CTAs and a block of 1 to 1024 threads");
     synth::KernelFile file = folder_->folder.kernel(header);
-    std::vector<Instruction> instructions;
-    for (std::uint32_t z = 0; z < launch.grid[2]; ++z)
-      for (std::uint32_t y = 0; y < launch.grid[1]; ++y)
-        for (std::uint32_t x = 0; x < launch.grid[0]; ++x) {
-          file.begin_cta({x, y, z});
-          for (std::uint32_t w = 0; w < header.warps_per_cta(); ++w) {
-            instructions.clear();
-            code({{x, y, z}, w}, instructions);
-            synth::WarpText& text = file.begin_warp(w);
-            for (const Instruction& inst : instructions) emit(inst, text);
-          }
-          file.end_cta();
-        }
+    try {
+      write_ctas(header, code, file);
+    } catch (...) {
+      folder_->folder.drop_last_kernel();
+      throw;
+    }
     file.close();
+    ++folder_->kernels;
   });
 }
 

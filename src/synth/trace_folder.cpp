@@ -270,9 +270,12 @@ KernelFile TraceFolder::kernel(trace::KernelHeader header) {
   header.shared_base = kSharedBase;
   header.local_base = kLocalBase;
   last_kernel_ = fmt::format("kernel-{}.traceg{}", header.id, suffix(dialect_.compression));
+  last_line_ = list_.size();
   list_ += last_kernel_ + "\n";
   return KernelFile((std::filesystem::path(directory_) / last_kernel_).string(), header, dialect_);
 }
+
+void TraceFolder::drop_last_kernel() { list_.erase(last_line_, last_kernel_.size() + 1); }
 
 void TraceFolder::close() {
   const std::string path = (std::filesystem::path(directory_) / "kernelslist.g").string();

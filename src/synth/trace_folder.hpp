@@ -119,12 +119,15 @@ class TraceFolder {
   [[nodiscard]] KernelFile kernel(trace::KernelHeader header);
   /// Runs the last kernel once more.
   void launch_again() { list_ += last_kernel_ + "\n"; }
+  /// Before it is launched again: it is no part of the trace.
+  void drop_last_kernel();
   [[nodiscard]] const Dialect& dialect() const { return dialect_; }
   /// Writes kernelslist.g.
   void close();
 
  private:
   std::string directory_, list_, last_kernel_;
+  std::size_t last_line_ = 0;  // where that kernel's is in list_
   Dialect dialect_;
 };
 

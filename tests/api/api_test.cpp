@@ -235,6 +235,26 @@ TEST_CASE("A builder makes one trace after another, of the architecture that it 
   CHECK_THAT(remarks(), Contains("code of sm_80 runs on v100"));
 }
 
+TEST_CASE("A kernel that is refused, or whose code throws, is no part of the trace") {
+  const auto plain = [](const Warp&, std::vector<Instruction>& code) { code.push_back({.opcode = "EXIT"}); };
+  TraceBuilder builder;
+  builder.kernel({.name = "first"}, plain);
+  CHECK_THROWS_WITH(builder.kernel({.name = "bad", .block = {64, 1, 1}},
+                                   [](const Warp& warp, std::vector<Instruction>& code) {
+                                     code.push_back({.opcode = warp.index == 0 ? "EXIT" : "two words"});
+                                   }),
+                    Contains("one word"));
+  struct Own {};
+  CHECK_THROWS_AS(
+      builder.kernel({.name = "thrown"}, [](const Warp&, std::vector<Instruction>&) { throw Own(); }), Own);
+  builder.copy_to_device(kData, 4096);
+  builder.kernel({.name = "second"}, plain);
+  const auto result = simulate(builder.finish(), Machine("v100"));
+  REQUIRE(result.kernels().size() == 2);
+  CHECK(result.kernels()[0].name == "first");
+  CHECK(result.kernels()[1].name == "second");
+}
+
 TEST_CASE("A run ends where it is interrupted or at its limit, and says so") {
   const Trace trace(LOCKSTEP_SOURCE_DIR "/traces/sgemm");
   const Machine machine("v100");
