@@ -240,6 +240,50 @@ TEST_CASE("mistakes of figures and axes that name nothing") {
              Contains("two axes are called 'a'"));
 }
 
+TEST_CASE("ranges: both ends, decimals as people write them, and what is no range") {
+  const auto axis = [](const std::string& range) {
+    return kWorkload + "[[axis]]\nkey = \"a\"\nrange = { " + range + " }\n";
+  };
+  const auto labels = [&](const std::string& range) {
+    std::string all;
+    for (const AxisPoint& point : parse_study(axis(range), "s.toml").axes.at(0).points)
+      all += point.label + " ";
+    return all;
+  };
+  CHECK(labels("from = 0.1, to = 0.3, step = 0.1") == "0.1 0.2 0.3 ");
+  CHECK(labels("from = 1, to = 10, step = 4") == "1 5 9 ");
+  CHECK(labels("from = 1, to = 1000, factor = 10") == "1 10 100 1000 ");
+  CHECK(labels("from = 5, to = 5, step = 1") == "5 ");
+  const auto mistake = [&](const std::string& range) { return refused(axis(range)); };
+  for (const char* text : {"to = 2, step = 1", "from = 1, step = 1", "from = 1, to = 2",
+                           "from = 1, to = 2, step = 1, factor = 2"})
+    CHECK_THAT(mistake(text), Contains("range: expected from, to, and either step or factor"));
+  CHECK_THAT(mistake("from = 2, to = 1, step = 1"), Contains("found 2 to 1, expected to >= from"));
+  CHECK_THAT(mistake("from = 1, to = inf, step = 1"), Contains("found 1 to inf"));
+  for (const char* step : {"0", "-1", "nan"})
+    CHECK_THAT(mistake(std::string("from = 1, to = 2, step = ") + step), Contains("expected more than 0"));
+  CHECK_THAT(mistake("from = 1, to = 2, factor = 1"),
+             Contains("found factor = 1 from 1, expected a factor above 1"));
+  CHECK_THAT(mistake("from = 0, to = 2, factor = 2"), Contains("found factor = 2 from 0"));
+  CHECK_THAT(mistake("from = 0, to = 1e9, step = 1"), Contains("expected at most") && Contains("values"));
+}
+
+TEST_CASE("mistakes of axes, figures and speed-ups as a whole") {
+  const auto axis = [](const std::string& text) { return refused(kWorkload + "[[axis]]\n" + text); };
+  CHECK_THAT(axis("name = \"x\"\nvalues = [1]\n"),
+             Contains("found none of config, key, keys, option and [[axis.point]]"));
+  CHECK_THAT(axis("key = \"a\"\noption = \"b\"\nvalues = [1]\n"), Contains("found several of config, key"));
+  CHECK_THAT(axis("key = \"a\"\nvalues = []\n"), Contains("expected at least one value"));
+  CHECK_THAT(axis("name = \"speedup\"\nkey = \"a\"\nvalues = [1]\n"),
+             Contains("an axis cannot be called 'speedup'"));
+  CHECK_THAT(refused(kAxes + "[[figure]]\nname = \"a/b\"\nx = \"mhz\"\ny = \"ipc\"\n"),
+             Contains("name: expected at most 100 letters, digits, '-' and '_'"));
+  CHECK_THAT(refused(kAxes + "[speedup]\n"), Contains("expected against = { AXIS = VALUE }"));
+  CHECK_THAT(refused(kAxes + "[speedup]\nagainst = {}\n"), Contains("against: expected at least one axis"));
+  CHECK_THAT(refused("x = " + std::string(20, '[') + std::string(20, ']') + "\n"),
+             Contains("values are nested too deeply"));
+}
+
 TEST_CASE("mistakes of workloads") {
   CHECK_THAT(refused("[[workload]]\ntrace = \"t\"\nprogram = [\"p\"]\n"),
              Contains("expected one of trace, devices"));
