@@ -207,7 +207,7 @@ void check_conservation(const Outcome& o) {
 
 }  // namespace
 
-TEST_CASE("LSU: random operations, each event once, skipping and windows change nothing") {
+TEST_CASE("LSU: random operations, each event once, skipping and windows change nothing", "[long]") {
   std::uint64_t ticks = 0, skipped = 0, waited = 0;
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     CAPTURE(seed);

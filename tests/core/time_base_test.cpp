@@ -54,7 +54,7 @@ bool same(const Result& a, const Result& b) {
 
 }  // namespace
 
-TEST_CASE("moving the time base in the middle of a CTA changes no cycle and no counter") {
+TEST_CASE("moving the time base in the middle of a CTA changes no cycle and no counter", "[long]") {
   const Result expected = run_rest_at(200'000);
   REQUIRE(expected.rest > 1000);
   CHECK(expected.counters.sm.stalls[static_cast<unsigned>(stats::Stall::kSleep)] > 0);

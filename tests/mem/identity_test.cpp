@@ -148,7 +148,7 @@ TEST_CASE("likewise with two halves") {
   compare_all(c, 32, true);
 }
 
-TEST_CASE("likewise with a limit of dirty lines") {
+TEST_CASE("likewise with a limit of dirty lines", "[long]") {
   for (const std::uint32_t dirty_ways : {1u, 4u}) {
     config::GpuConfig c = small_config();
     c.l2.dirty_ways = dirty_ways;
@@ -162,7 +162,7 @@ TEST_CASE("likewise with a limit of dirty lines") {
   }
 }
 
-TEST_CASE("likewise when every buffer is as small as can be") {
+TEST_CASE("likewise when every buffer is as small as can be", "[long]") {
   for (const std::uint32_t halves : {1u, 2u}) {
     config::GpuConfig c = small_config();
     c.l2.halves = halves;

@@ -34,7 +34,7 @@ void measure(const char* name, const config::GpuConfig& c, bool random, std::uin
   CHECK(b.quiescent());
 }
 
-TEST_CASE("host time a request", "[.speed]") {
+TEST_CASE("host time a request", "[.speed][long]") {
   const config::GpuConfig v100;
   config::GpuConfig tiny;  // everything stays in the host's cache
   tiny.gpu.sms = 6;

@@ -18,7 +18,7 @@ void count(Bytes& bytes, Address row, std::uint64_t length) {
 
 }  // namespace
 
-TEST_CASE("runs move the bytes of the rows that were put in, each as often") {
+TEST_CASE("runs move the bytes of the rows that were put in, each as often", "[long]") {
   std::mt19937 random(7);
   for (int turn = 0; turn < 200; ++turn) {
     BulkRuns runs;

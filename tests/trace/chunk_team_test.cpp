@@ -104,7 +104,7 @@ std::string by_team(const TempDir& dir, unsigned threads, bool restarted) {
 
 }  // namespace
 
-TEST_CASE("CTAs of several threads make the bytes of CTAs one by one") {
+TEST_CASE("CTAs of several threads make the bytes of CTAs one by one", "[matrix]") {
   const TempDir dir;
   const std::string path = (dir.path / "one.lst").string();
   {

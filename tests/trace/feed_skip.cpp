@@ -25,7 +25,7 @@ struct Traces {
   std::vector<Warps> all;
 };
 
-TEST_CASE("Feeds: after CTAs that were skipped the next ones are as ever") {
+TEST_CASE("Feeds: after CTAs that were skipped the next ones are as ever", "[long]") {
   const Traces traces;
   const bool compact = GENERATE(false, true);
   const std::string& path = compact ? traces.compact_path : traces.text_path;
