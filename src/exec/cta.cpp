@@ -42,6 +42,7 @@ void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
     warps_[w].start(machine, *this, w, record ? &record->warps[w] : nullptr);
   stuck_ = false;
   next_ = 0;
+  round_ = {};
   if (!machine.check) return;
   if (!checked_) checked_ = std::make_unique<CtaCheck>();
   state_.checked = checked_.get();
@@ -54,28 +55,43 @@ void Cta::join(const std::vector<Cta*>& cluster) {
   for (Cta* const member : cluster) state_.cluster.push_back(&member->state_);
 }
 
-/// Lets each warp run in turn. False: interrupted; the next call goes on with the next warp.
+/// Lets each warp have its turn, those that yield in parts of it. False: interrupted; the next call goes on
+/// with the next warp.
 bool Cta::finish_round() {
-  if (next_ == 0) round_ = {};
-  while (next_ < warps_.size()) {
-    Warp& warp = warps_[next_++];
-    if (warp.done()) continue;
-    const std::uint64_t before = machine_->counts.warp_instructions, phases = state_.phases;
-    const Turn turn = warp.run();
-    round_.spinning |= turn == Turn::kSpinning;
-    round_.tired |= turn == Turn::kTurnOver;
-    round_.sliced |= turn == Turn::kSliced;
-    const bool executed = machine_->counts.warp_instructions != before;
-    round_.rested |= executed && (turn == Turn::kDone || turn == Turn::kBlocked);
-    round_.further |= turn != Turn::kSpinning && executed;
-    round_.further |= state_.phases != phases;  // somebody who spins will get further
-    if (machine_->observer_waits()) notify_observer();
-    if (machine_->options.interrupt && machine_->options.interrupt->load(std::memory_order_relaxed))
-      return false;
-    if (machine_->counts.warp_instructions >= machine_->options.max_instructions) break;
+  if (next_ == 0) {
+    round_ = {};
+    turn_over_.assign(warps_.size(), false);
+    one_runs_ = false;
   }
-  next_ = 0;
-  return true;
+  for (;;) {
+    while (next_ < warps_.size()) {
+      const std::size_t warp = next_++;
+      if (!warps_[warp].done() && !turn_over_[warp] && !run_in_turn(warp)) return false;
+      if (machine_->counts.warp_instructions >= machine_->options.max_instructions) return next_ = 0, true;
+    }
+    next_ = 0;
+    if (round_.yielding == 0) return true;
+    one_runs_ = round_.running == 1;
+    round_.running = round_.yielding = 0;
+  }
+}
+
+/// False: interrupted.
+bool Cta::run_in_turn(std::size_t warp) {
+  const std::uint64_t before = machine_->counts.warp_instructions, phases = state_.phases;
+  const Turn turn = warps_[warp].run();
+  round_.spinning |= turn == Turn::kSpinning;
+  round_.tired |= turn == Turn::kTurnOver;
+  round_.sliced |= turn == Turn::kSliced;
+  turn_over_[warp] = turn == Turn::kSpinning || turn == Turn::kTurnOver || turn == Turn::kSliced;
+  const bool executed = machine_->counts.warp_instructions != before;
+  round_.running += executed;
+  round_.yielding += turn == Turn::kYields;
+  round_.rested |= executed && (turn == Turn::kDone || turn == Turn::kBlocked);
+  round_.further |= turn != Turn::kSpinning && executed;
+  round_.further |= state_.phases != phases;  // somebody who spins will get further
+  if (machine_->observer_waits()) notify_observer();
+  return !machine_->options.interrupt || !machine_->options.interrupt->load(std::memory_order_relaxed);
 }
 
 void Cta::notify_observer() const {
@@ -110,20 +126,20 @@ Cta::State Cta::run() {
   const std::uint64_t before = machine_->counts.warp_instructions;
   for (;;) {
     if (!finish_round()) return State::kInterrupted;
-    const auto [further, spinning, tired, sliced, rested] = round_;
+    const Round& round = round_;
     bool left = false;
     for (const Warp& warp : warps_) left |= !warp.done();
     if (!left) return State::kDone;
     if (machine_->counts.warp_instructions >= machine_->options.max_instructions)
       fault(FaultKind::kInstructionLimit, "the launch may still be running");
-    if (tired || !sliced || rested) tired_rounds = tired ? tired_rounds + 1 : 0;
-    if (!sliced && is_livelocked(still, before)) return State::kSpinning;
-    if (sliced && machine_->turns) return State::kTurnOver;
-    if (further && tired_rounds < kRoundsBeforeSpinning) {
+    if (round.tired || !round.sliced || round.rested) tired_rounds = round.tired ? tired_rounds + 1 : 0;
+    if (!round.sliced && is_livelocked(still, before)) return State::kSpinning;
+    if (round.sliced && machine_->turns) return State::kTurnOver;
+    if (round.further && tired_rounds < kRoundsBeforeSpinning) {
       stuck_ = false;
       continue;
     }
-    if (!spinning && !tired) {
+    if (!round.spinning && !round.tired) {
       if (release(Divergence::Hold::kBarrier)) continue;
       return State::kBlocked;
     }
@@ -215,6 +231,7 @@ void Cta::settle(std::uint32_t which) {
   Barrier& barrier = barriers_[which];
   if (!barrier.pending || !complete(barrier)) return;
   barrier.pending = false;
+  one_runs_ = false;
   if (checked_) checked_->order.complete(which, barrier.arrived, barrier.threads == 0);
   const Reduced reduced{barrier.all, barrier.yes != 0, barrier.yes, barrier.total};
   for (Warp& warp : warps_)
@@ -243,6 +260,7 @@ std::uint32_t Cta::committed(std::uint32_t number) const {
 
 void Cta::settle_warpgroup(std::uint32_t number) {
   const std::uint32_t groups = committed(number);
+  one_runs_ = false;
   const std::size_t first = std::size_t{number} * kWarpsOfGroup;
   for (std::size_t w = first; w < std::min(first + kWarpsOfGroup, warps_.size()); ++w)
     if (!warps_[w].done()) warps_[w].release_warpgroup(groups);
@@ -257,6 +275,7 @@ void Cta::settle_cluster() {
     }
   if (!any) return;
   for (Cta* cta : cluster_) {
+    cta->one_runs_ = false;
     if (machine_->check) machine_->check->join_cluster(*cta->checked_);
     for (Warp& warp : cta->warps_) warp.release_cluster();
   }

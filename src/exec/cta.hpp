@@ -61,6 +61,8 @@ class Cta {
   [[nodiscard]] std::uint32_t committed(std::uint32_t warpgroup) const;
   /// Warps that waited for what these warps have committed go on.
   void settle_warpgroup(std::uint32_t warpgroup);
+  /// One warp alone runs, until it meets others at a barrier or its turn ends.
+  [[nodiscard]] bool one_runs() const { return one_runs_; }
 
  private:
   struct Barrier {
@@ -80,9 +82,11 @@ class Cta {
   /// What the warps did in the round that is under way.
   struct Round {
     bool further = false, spinning = false, tired = false;
-    bool sliced = false, rested = false;  // one goes on next time; one has ended or come to a barrier
+    bool sliced = false, rested = false;    // one goes on next time; one has ended or come to a barrier
+    std::size_t running = 0, yielding = 0;  // warps that have run since all could last, and want to go on
   };
   bool finish_round();
+  bool run_in_turn(std::size_t warp);
   void notify_observer() const;
   bool release(Divergence::Hold hold);
   [[nodiscard]] bool is_livelocked(LivelockDetector& still, std::uint64_t instructions) const;
@@ -94,9 +98,11 @@ class Cta {
   std::vector<Warp> warps_;
   std::array<Barrier, kBarriers> barriers_;
   Round round_;
-  std::size_t next_ = 0;  // warp of the round
+  std::size_t next_ = 0;                 // warp of the round
+  std::vector<std::uint8_t> turn_over_;  // by warp: it goes on in the next round
   std::vector<Cta*> cluster_;
   std::unique_ptr<CtaCheck> checked_;
+  bool one_runs_ = false;
   bool stuck_ = false;  // spun since it last got further, and others have run in between
 };
 

@@ -42,6 +42,7 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
   fixed_.start(state_);
   groups_ = {};
   sliced_ = false;
+  sharing_ = Sharing::kNone;
   paths_.start(state_.live, machine.kernel.functions().front().first);
 }
 
@@ -52,7 +53,12 @@ Turn Warp::run() {
   while (paths_.pick(state_)) {
     print_.reset();
     paths_.enter(state_);
-    const Stop stop = run_split_as_asked();
+    const Stop stop = state_.machine->check ? run_split_as_asked<true>() : run_split_as_asked<false>();
+    if (stop == Stop::kYields) {
+      paths_.add(state_.now);
+      sliced_ = true;
+      return Turn::kYields;
+    }
     if (stop == Stop::kSliced) {
       state_.now.spun = state_.now.spins >= kSpinsLeft;  // it has spun, and sees the same still
       paths_.put_back(state_.now);
@@ -85,10 +91,20 @@ bool Warp::any_can_run() const {
   return false;
 }
 
+template <bool kChecked>
 Warp::Stop Warp::run_split_as_asked() {
-  if (state_.machine->options.interleave > 0)
-    return state_.machine->check ? run_split<true, true>() : run_split<false, true>();
-  return state_.machine->check ? run_split<true, false>() : run_split<false, false>();
+  if (state_.machine->options.interleave > 0) return run_split<kChecked, Others::kAfterSlice>();
+  const bool share = state_.cta->warps > 1 && !state_.cta->shared.empty();
+  return share ? run_split<kChecked, Others::kAtTurnsOfSharing>() : run_split<kChecked, Others::kLater>();
+}
+
+/// On hardware the warps of a CTA advance about together, and programs that lack a barrier may rely on that.
+/// Between two accesses to shared memory a warp changes nothing that the others see there. So it is enough
+/// that all have made their reads before one writes, and their writes before one reads.
+bool Warp::yields_before(const Operation& op, LaneMask active) {
+  const Sharing sharing = sharing_of(state_, op, active);
+  if (sharing == Sharing::kNone || sharing == sharing_ || sharing_ == Sharing::kCompares) return false;
+  return std::exchange(sharing_, sharing) != Sharing::kNone && !cta_->one_runs();
 }
 
 /// An operation on registers alone.
@@ -100,11 +116,11 @@ inline void Warp::step_lane(const Operation& op, LaneMask active) {
   if (active != 0) state_.lane(op, active);
 }
 
-template <bool kChecked, bool kSlices>
+template <bool kChecked, Warp::Others kOthers>
 Warp::Stop Warp::run_split() {
   memory_.forget();
   for (;;) {
-    if constexpr (kSlices)
+    if constexpr (kOthers == Others::kAfterSlice)
       if (slice_ == 0) return Stop::kSliced;
     if (state_.now.pc == paths_.reconvergence_pc()) {
       if (!paths_.arrive(state_)) return Stop::kGone;
@@ -112,10 +128,12 @@ Warp::Stop Warp::run_split() {
     }
     const Operation& op = state_.operations[state_.now.pc];
     const LaneMask active = op.guard.exists() ? state_.now.mask & state_.guard(op) : state_.now.mask;
+    if constexpr (kOthers == Others::kAtTurnsOfSharing)
+      if (may_share(op.handler) && yields_before(op, active)) return Stop::kYields;
     ++state_.machine->counts.warp_instructions;
     state_.machine->counts.thread_instructions += static_cast<unsigned>(std::popcount(active));
     --budget_;
-    if constexpr (kSlices) --slice_;
+    if constexpr (kOthers == Others::kAfterSlice) --slice_;
     if (op.reads_clock) fixed_.refresh_clocks(state_);
     if constexpr (kChecked) check_operation(state_, op, active);
     switch (op.handler) {
@@ -255,6 +273,7 @@ Warp::Stop Warp::step_groups(const Operation& op, LaneMask active, bool& stop) {
       if (active != 0) cta_->settle_cluster();
       return Stop::kGone;
     case Handler::kClusterWait:
+      sharing_ = Sharing::kNone;
       stop = !groups_.cluster_wait(state_, paths_, active);
       return Stop::kBlocked;
     case Handler::kWarpgroupCommit:
@@ -291,6 +310,7 @@ bool Warp::barrier(const Operation& op, LaneMask active) {
   Arrival arrival;
   const bool left = execute_barrier(state_, paths_, op, active, arrival);
   if (arrival.lanes == 0) return left;
+  if (arrival.waits) sharing_ = Sharing::kNone;
   const std::uint32_t counted = cta_->arrive(arrival, state_.index);
   if (state_.record) note_arrival(state_, paths_, op, arrival, counted);
   cta_->settle(arrival.barrier);
@@ -338,7 +358,7 @@ void Warp::add_to(Fingerprint& all) const {
 std::uint64_t Warp::print_now() const {
   Fingerprint print;
   const auto add = [&](auto... words) { (print.add(static_cast<std::uint64_t>(words)), ...); };
-  add(state_.live);
+  add(state_.live, sharing_);
   groups_.add_to(print);
   paths_.add_to(print);
   for (const Frame& f : state_.frames) add(f.function, f.base, f.local, f.return_pc, f.parent, f.lanes);

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "exec/sharing.hpp"
 #include "exec/warp_divergence.hpp"
 #include "exec/warp_fixed.hpp"
 #include "exec/warp_groups.hpp"
@@ -25,7 +26,7 @@ namespace lockstep::exec {
 
 inline constexpr std::int64_t kTurn = 1 << 18;  // operations per warp runs at most before others do
 
-enum class Turn : std::uint8_t { kDone, kBlocked, kSpinning, kTurnOver, kSliced };
+enum class Turn : std::uint8_t { kDone, kBlocked, kSpinning, kTurnOver, kSliced, kYields };
 
 class Cta;
 
@@ -33,7 +34,7 @@ class Warp {
  public:
   void start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* record);
   /// Runs until every lane has exited, is blocked or spins, or for kTurn operations, or for a slice of them
-  /// (RunOptions::interleave).
+  /// (RunOptions::interleave), or until it yields.
   Turn run();
 
   [[nodiscard]] bool done() const { return state_.live == 0; }
@@ -64,13 +65,18 @@ class Warp {
     kSpun,
     kTurnOver,
     kWaits,  // all of the warp
-    kSliced
+    kSliced,
+    kYields  // before the operation at which it stands
   };
+  /// When other warps run in between.
+  enum class Others : std::uint8_t { kLater, kAfterSlice, kAtTurnsOfSharing };
 
-  /// `kChecked`: each operation is reported to the launch's checks first. `kSlices`: for slice_ operations.
-  template <bool kChecked, bool kSlices>
+  /// `kChecked`: each operation is reported to the launch's checks first.
+  template <bool kChecked, Others kOthers>
   Stop run_split();
+  template <bool kChecked>
   [[nodiscard]] Stop run_split_as_asked();
+  [[nodiscard]] bool yields_before(const Operation& op, LaneMask active);
   [[nodiscard]] bool any_can_run() const;
   void step_lane(const Operation& op, LaneMask active);
   [[nodiscard]] Stop spun() const;
@@ -89,10 +95,11 @@ class Warp {
   LoadStore memory_;
   WarpGroups groups_;
   FixedRegisters fixed_;
-  trace::BulkRuns runs_;     // of the bulk copy at hand, where it is recorded
-  std::int64_t budget_ = 0;  // operations that are left of its turn, which slices are parts of
-  std::uint32_t slice_ = 0;  // operations
-  bool sliced_ = false;      // its turn goes on
+  trace::BulkRuns runs_;              // of the bulk copy at hand, where it is recorded
+  std::int64_t budget_ = 0;           // operations that are left of its turn, which slices are parts of
+  std::uint32_t slice_ = 0;           // operations
+  bool sliced_ = false;               // its turn goes on
+  Sharing sharing_ = Sharing::kNone;  // what it did last, since it last waited at a barrier
   mutable std::optional<std::uint64_t> print_;  // of its state, where that is as at the last add_to()
 };
 

@@ -1,6 +1,7 @@
 // Warps that advance together: what programs do that lack a barrier (RunOptions::interleave).
 #include <catch2/catch.hpp>
 
+#include "exec/warp.hpp"
 #include "tests/exec/support.hpp"
 
 namespace lockstep::exec::test {
@@ -49,13 +50,14 @@ std::vector<std::uint32_t> sums(std::uint32_t interleave, unsigned threads = 1) 
 
 TEST_CASE("interleaved warps add halves without a barrier; one after the other they do not") {
   const std::vector<std::uint32_t> right(50, 127 * 128 / 2);
+  CHECK(sums(0) == right);
   CHECK(sums(1) == right);
   CHECK(sums(2) == right);
-  CHECK(sums(0) != right);
+  CHECK(sums(kTurn) != right);  // from barrier to barrier
 }
 
 TEST_CASE("interleaved warps: the same for any number of threads") {
-  for (const std::uint32_t interleave : {0U, 1U, 5U, 64U}) {
+  for (const std::uint32_t interleave : {0U, 1U, 5U, 64U, std::uint32_t{kTurn}}) {
     const auto one = sums(interleave);
     CHECK(sums(interleave) == one);
     CHECK(sums(interleave, 4) == one);
