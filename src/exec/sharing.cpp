@@ -1,6 +1,7 @@
 #include "exec/sharing.hpp"
 
-#include "exec/address_space.hpp"
+#include <algorithm>
+#include <iterator>
 
 namespace lockstep::exec {
 
@@ -11,8 +12,23 @@ Sharing of_atomic(const AtomicForm& what) {
   return what.compare ? Sharing::kCompares : Sharing::kUpdates;
 }
 
-/// If it accesses shared memory.
-Sharing kind_of(const Executable& kernel, const Operation& op) {
+Sharing find(const Executable& kernel, const Operation& op) {
+  const Sharing sharing = sharing_of(kernel, op);
+  if (sharing == Sharing::kNone) return sharing;
+  const bool copies = op.handler == Handler::kCopyAsync;
+  switch (kernel.memory()[copies ? kernel.copies()[op.detail].to : op.detail].state_space) {
+    case StateSpace::kShared:
+      return sharing;
+    case StateSpace::kGeneric:
+      return copies ? sharing : Sharing::kGeneric;
+    default:
+      return Sharing::kNone;
+  }
+}
+
+}  // namespace
+
+Sharing sharing_of(const Executable& kernel, const Operation& op) {
   switch (op.handler) {
     case Handler::kLoad:
       return Sharing::kReads;
@@ -22,25 +38,18 @@ Sharing kind_of(const Executable& kernel, const Operation& op) {
       return of_atomic(kernel.atomics()[op.second]);
     case Handler::kMatrixMove:
       return kernel.matrices()[op.second].store ? Sharing::kWrites : Sharing::kReads;
-    default:  // kCopyAsync
+    case Handler::kCopyAsync:
       return Sharing::kWrites;
+    default:
+      return Sharing::kNone;
   }
 }
 
-/// Does the first of the lanes access it?
-bool accesses_shared(const WarpState& warp, const MemoryForm& form, LaneMask active) {
-  if (form.state_space != StateSpace::kGeneric) return form.state_space == StateSpace::kShared;
-  const std::uint64_t base = form.base.exists() ? warp.uniform(form.base, active) : 0;
-  return in_shared_window(base + static_cast<std::uint64_t>(form.offset));
-}
-
-}  // namespace
-
-Sharing sharing_of(const WarpState& warp, const Operation& op, LaneMask active) {
-  const Executable& kernel = warp.machine->kernel;
-  const std::uint32_t place = op.handler == Handler::kCopyAsync ? kernel.copies()[op.detail].to : op.detail;
-  if (active == 0 || !accesses_shared(warp, kernel.memory()[place], active)) return Sharing::kNone;
-  return kind_of(kernel, op);
+std::vector<Sharing> find_sharing(const Executable& kernel) {
+  std::vector<Sharing> all;
+  std::ranges::transform(kernel.operations(), std::back_inserter(all),
+                         [&](const Operation& op) { return find(kernel, op); });
+  return all;
 }
 
 }  // namespace lockstep::exec

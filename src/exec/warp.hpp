@@ -76,7 +76,7 @@ class Warp {
   Stop run_split();
   template <bool kChecked>
   [[nodiscard]] Stop run_split_as_asked();
-  [[nodiscard]] bool yields_before(const Operation& op, LaneMask active);
+  [[nodiscard]] bool yields_before(const Operation& op, Sharing sharing, LaneMask active);
   [[nodiscard]] bool any_can_run() const;
   void step_lane(const Operation& op, LaneMask active);
   [[nodiscard]] Stop spun() const;
@@ -95,11 +95,12 @@ class Warp {
   LoadStore memory_;
   WarpGroups groups_;
   FixedRegisters fixed_;
-  trace::BulkRuns runs_;              // of the bulk copy at hand, where it is recorded
-  std::int64_t budget_ = 0;           // operations that are left of its turn, which slices are parts of
-  std::uint32_t slice_ = 0;           // operations
-  bool sliced_ = false;               // its turn goes on
-  Sharing sharing_ = Sharing::kNone;  // what it did last, since it last waited at a barrier
+  trace::BulkRuns runs_;               // of the bulk copy at hand, where it is recorded
+  std::int64_t budget_ = 0;            // operations that are left of its turn, which slices are parts of
+  std::uint32_t slice_ = 0;            // operations
+  bool sliced_ = false;                // its turn goes on
+  Sharing sharing_ = Sharing::kNone;   // what it did last, since it last waited at a barrier
+  const Sharing* sharings_ = nullptr;  // by operation
   mutable std::optional<std::uint64_t> print_;  // of its state, where that is as at the last add_to()
 };
 
