@@ -71,7 +71,9 @@ void add_code_options(Syntax& syntax) {
       ("leave out a step of lowering: " + lower::step_names() + "; repeatable").c_str())(
       "interleave", po::value<std::string>(),
       "warp instructions that a warp executes before the next warp of its CTA does, for programs that lack a "
-      "barrier; by default a warp runs to its next barrier");
+      "barrier between accesses to global memory; by default a warp runs to its next barrier, but lets the "
+      "others "
+      "run between its reads and writes of shared memory");
 }
 
 std::vector<std::string> texts_of(const po::variables_map& values, const char* name) {

@@ -56,6 +56,32 @@ void Cta::join(const std::vector<Cta*>& cluster) {
   for (Cta* const member : cluster) state_.cluster.push_back(&member->state_);
 }
 
+/// False: interrupted.
+inline bool Cta::run_in_turn(std::size_t warp) {
+  const std::uint64_t before = machine_->counts.warp_instructions, phases = state_.phases;
+  const Turn turn = warps_[warp].run();
+  const bool executed = machine_->counts.warp_instructions != before;
+  round_.running += executed;
+  round_.further |= turn != Turn::kSpinning && executed;
+  switch (turn) {
+    case Turn::kDone:
+    case Turn::kBlocked:
+      round_.rested |= executed;
+      break;
+    case Turn::kYields:
+      ++round_.yielding;
+      break;
+    default:
+      turn_over_[warp] = true;
+      round_.spinning |= turn == Turn::kSpinning;
+      round_.tired |= turn == Turn::kTurnOver;
+      round_.sliced |= turn == Turn::kSliced;
+  }
+  round_.further |= state_.phases != phases;  // somebody who spins will get further
+  if (machine_->observer_waits()) notify_observer();
+  return !machine_->options.interrupt || !machine_->options.interrupt->load(std::memory_order_relaxed);
+}
+
 /// Lets each warp have its turn, those that yield in parts of it. False: interrupted; the next call goes on
 /// with the next warp.
 bool Cta::finish_round() {
@@ -75,24 +101,6 @@ bool Cta::finish_round() {
     one_runs_ = round_.running == 1;
     round_.running = round_.yielding = 0;
   }
-}
-
-/// False: interrupted.
-bool Cta::run_in_turn(std::size_t warp) {
-  const std::uint64_t before = machine_->counts.warp_instructions, phases = state_.phases;
-  const Turn turn = warps_[warp].run();
-  round_.spinning |= turn == Turn::kSpinning;
-  round_.tired |= turn == Turn::kTurnOver;
-  round_.sliced |= turn == Turn::kSliced;
-  turn_over_[warp] = turn == Turn::kSpinning || turn == Turn::kTurnOver || turn == Turn::kSliced;
-  const bool executed = machine_->counts.warp_instructions != before;
-  round_.running += executed;
-  round_.yielding += turn == Turn::kYields;
-  round_.rested |= executed && (turn == Turn::kDone || turn == Turn::kBlocked);
-  round_.further |= turn != Turn::kSpinning && executed;
-  round_.further |= state_.phases != phases;  // somebody who spins will get further
-  if (machine_->observer_waits()) notify_observer();
-  return !machine_->options.interrupt || !machine_->options.interrupt->load(std::memory_order_relaxed);
 }
 
 void Cta::notify_observer() const {

@@ -98,8 +98,10 @@ struct RunOptions {
   std::uint32_t sm_count = 132;                        // %nsmid; CTAs take them in turn
   std::vector<ChildLaunch>* children = nullptr;  // gets launches in their order; nothing: they are faults
   DeviceHeap* heap = nullptr;  // of malloc() in kernels; nothing: one of 8 MiB for this launch
-  // Operations that a warp executes before the next warp of its CTA does, so that programs without a barrier
-  // that they need do as on hardware, whose warps advance together. 0: a warp runs to its next barrier.
+  // Operations that a warp executes before the next warp of its CTA does. 0: a warp runs to its next barrier,
+  // but lets others run where it turns from reading shared memory to writing it or back
+  // (Warp::yields_before): so programs that lack a barrier there do as on hardware, whose warps advance
+  // together.
   std::uint32_t interleave = 0;
   unsigned threads = 1;        // on which Grid::run_concurrently() runs CTAs
   bool may_wait = false;       // see Grid::waits()

@@ -42,7 +42,7 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
   start_frames(state_);
   fixed_.start(state_);
   groups_ = {};
-  sliced_ = false;
+  sliced_ = yielded_ = false;
   sharing_ = Sharing::kNone;
   sharings_ = cta.sharings().data();
   paths_.start(state_.live, machine.kernel.functions().front().first);
@@ -51,14 +51,12 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
 Turn Warp::run() {
   if (!std::exchange(sliced_, false)) budget_ = kTurn;
   slice_ = state_.machine->options.interleave;
-  if (paths_.forget_spun()) print_.reset();
-  while (paths_.pick(state_)) {
-    print_.reset();
-    paths_.enter(state_);
+  bool picked = std::exchange(yielded_, false);
+  if (!picked && paths_.forget_spun()) print_.reset();
+  for (; picked || pick(); picked = false) {
     const Stop stop = state_.machine->check ? run_split_as_asked<true>() : run_split_as_asked<false>();
     if (stop == Stop::kYields) {
-      paths_.add(state_.now);
-      sliced_ = true;
+      sliced_ = yielded_ = true;
       return Turn::kYields;
     }
     if (stop == Stop::kSliced) {
@@ -84,6 +82,15 @@ Turn Warp::run() {
   for (const Split& split : paths_.others())
     if (split.owes_record) note_barrier(state_, paths_, split.barrier);
   return Turn::kBlocked;
+}
+
+/// The split that runs next. False: there is none.
+bool Warp::pick() {
+  if (!paths_.pick(state_)) return false;
+  print_.reset();
+  paths_.enter(state_);
+  memory_.forget();
+  return true;
 }
 
 /// Is there a split that is ready and does not spin?
@@ -126,7 +133,6 @@ inline void Warp::step_lane(const Operation& op, LaneMask active) {
 
 template <bool kChecked, Warp::Others kOthers>
 Warp::Stop Warp::run_split() {
-  memory_.forget();
   for (;;) {
     if constexpr (kOthers == Others::kAfterSlice)
       if (slice_ == 0) return Stop::kSliced;
@@ -355,7 +361,7 @@ void Warp::release_warpgroup(std::uint32_t groups) {
 }
 
 Warp::Standing Warp::standing() const {
-  const Split& split = paths_.others().front();
+  const Split& split = yielded_ ? state_.now : paths_.others().front();
   return {split.pc, static_cast<std::uint32_t>(std::countr_zero(split.mask))};
 }
 

@@ -51,19 +51,19 @@ std::string across_warps(const std::string& between) {
 
 TEST_CASE("check race: shared memory between the warps of a CTA") {
   const Run racy(across_warps(""));
-  // Warp 0 runs first: it reads before warp 1 writes. Either order is found.
+  // Warp 0 lets warp 1 write before it reads. Either order is found.
   REQUIRE(racy.findings.all().size() == 1);
   const Finding& f = racy.first();
   CHECK(f.kind == FindingKind::kRace);
   CHECK_FALSE(f.warning);
-  CHECK(f.access == "write after read");
+  CHECK(f.access == "read after write");
   CHECK(f.space == "shared");
   CHECK(f.address == 252);
-  CHECK(f.site.line == racy.line_of("// WRITE"));
-  CHECK(f.site.thread == Dim3{63, 0, 0});
+  CHECK(f.site.line == racy.line_of("// READ"));
+  CHECK(f.site.thread == Dim3{0, 0, 0});
   REQUIRE(f.earlier);
-  CHECK(f.earlier->line == racy.line_of("// READ"));
-  CHECK(f.earlier->thread == Dim3{0, 0, 0});
+  CHECK(f.earlier->line == racy.line_of("// WRITE"));
+  CHECK(f.earlier->thread == Dim3{63, 0, 0});
   CHECK(Run(across_warps("  bar.sync 0;")).clean());
   CHECK(Run(across_warps("  barrier.sync.aligned 3, 64;")).clean());
   CHECK(Run(across_warps("  bar.red.popc.u32 %r5, 0, %p0;")).clean());
