@@ -52,7 +52,7 @@ $LAST:
 
 TEST_CASE(
     "warps that hand over by named barriers compute one after the other; threads and windows change nothing",
-    "[matrix]") {
+    "[matrix][long]") {
   const Folder folder;
   std::ofstream(folder / "t.launch") << "buffer out 256\nlaunch turns grid 2 block 64 args out\n";
   const auto play = [&](unsigned sums, const std::vector<std::string>& more) {

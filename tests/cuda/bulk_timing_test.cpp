@@ -107,7 +107,7 @@ constexpr std::uint64_t kCtas = 114, kRead = kCtas * 131072, kWritten = kCtas * 
 }  // namespace
 
 TEST_CASE("bulk copies move their bytes at the DRAM's pace; threads, windows and recordings change nothing",
-          "[matrix]") {
+          "[matrix][long]") {
   const Folder folder;
   std::ofstream(folder / "stream.ptx") << kPtx;
   // Sums: 32 tiles of 8 x 4 words per lane, all of them 3.
@@ -171,7 +171,7 @@ TEST_CASE("bulk copies move their bytes at the DRAM's pace; threads, windows and
   CHECK(report.at("kernels").at(0).at("cycles") > kernel.at("cycles"));
 }
 
-TEST_CASE("bulk copies of CTAs of one thread: the record has more words than the CTA has lanes") {
+TEST_CASE("bulk copies of CTAs of one thread: the record has more words than the CTA has lanes", "[long]") {
   // There and back: what arrives is what the CTA's number says.
   constexpr std::uint64_t kOf = 8, kEach = 2048;
   const Folder folder;

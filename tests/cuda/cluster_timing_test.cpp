@@ -250,7 +250,7 @@ std::vector<std::string> set(const std::string& value) { return {"--set", value}
 
 }  // namespace
 
-TEST_CASE("a pointer chase in another CTA's shared memory takes cluster.latency a step") {
+TEST_CASE("a pointer chase in another CTA's shared memory takes cluster.latency a step", "[long]") {
   Kernel program(kChase);
   const auto script = [](unsigned rank) {
     return fmt::format("buffer out 8\nlaunch chase grid 4 block 1 cluster 4 args {{}} {} out\nwait\n", rank);
@@ -262,8 +262,8 @@ TEST_CASE("a pointer chase in another CTA's shared memory takes cluster.latency 
     CHECK(program.slope(script(3), set(fmt::format("cluster.latency={}", latency))) == latency);
 }
 
-TEST_CASE(
-    "a cluster's barrier takes cluster.barrier_latency from the last arrival, with any number of CTAs") {
+TEST_CASE("a cluster's barrier takes cluster.barrier_latency from the last arrival, with any number of CTAs",
+          "[long]") {
   Kernel program(kBarrier);
   const std::string two = "launch meet grid 2 block 64 cluster 2 args {}\nwait\n";
   const double usual = program.slope(two);
@@ -276,7 +276,7 @@ TEST_CASE(
   CHECK(program.slope("launch meet grid 4 block 64 args {}\nwait\n") < 60);  // no clusters
 }
 
-TEST_CASE("CTAs that read each other's shared memory reach what was measured on an H100 PCIe") {
+TEST_CASE("CTAs that read each other's shared memory reach what was measured on an H100 PCIe", "[long]") {
   // Luo et al. 2024, ring-based copy: 3.27 TB/s with clusters of two, 2.65 with four. One CTA of 1024 threads
   // per SM; GPCs of 14 and 16 SMs have room for 57 clusters of two, and for 25 of four.
   Kernel program(kRing);
@@ -291,7 +291,7 @@ TEST_CASE("CTAs that read each other's shared memory reach what was measured on 
   CHECK(terabytes(4, 100) == Approx(2.65).epsilon(0.08));
 }
 
-TEST_CASE("turns by arrivals at each other's mbarrier take the way there and back") {
+TEST_CASE("turns by arrivals at each other's mbarrier take the way there and back", "[long]") {
   Kernel program(kTurns);
   const std::string script = "launch turns grid 2 block 1 cluster 2 args {}\nwait\n";
   const double usual = program.slope(script);
@@ -300,7 +300,7 @@ TEST_CASE("turns by arrivals at each other's mbarrier take the way there and bac
   CHECK(program.slope(script, set("cluster.latency=280")) == Approx(usual + 100).margin(1));
 }
 
-TEST_CASE("a multicast is fetched from the L2 once for all CTAs, and each waits for its part") {
+TEST_CASE("a multicast is fetched from the L2 once for all CTAs, and each waits for its part", "[long]") {
   Kernel program(kTiles);
   // 64 clusters of two CTAs, 8 tiles each.
   const auto script = [](unsigned each, unsigned cluster) {
@@ -319,7 +319,7 @@ TEST_CASE("a multicast is fetched from the L2 once for all CTAs, and each waits 
 }
 
 TEST_CASE("everything between the CTAs of clusters: threads, windows, order and recordings change nothing",
-          "[matrix]") {
+          "[matrix][long]") {
   Kernel program(kAll);
   const std::string script =
       "buffer out 16384\nlaunch all grid 48 block 64 cluster 4 args out\nwait\n"
@@ -345,7 +345,7 @@ TEST_CASE("everything between the CTAs of clusters: threads, windows, order and 
   CHECK(other.err.find("has clusters of 4 thread blocks, and a100 has none") != std::string::npos);
 }
 
-TEST_CASE("a cluster that no GPC has room for is refused") {
+TEST_CASE("a cluster that no GPC has room for is refused", "[long]") {
   Kernel program(kBarrier);
   const Folder& folder = program.folder();
   (void)program.run("launch meet grid 8 block 1024 cluster 8 args 1\nwait\n");

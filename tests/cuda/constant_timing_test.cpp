@@ -88,7 +88,7 @@ class Bench {
 
 }  // namespace
 
-TEST_CASE("lanes that read different constants are served one after the other") {
+TEST_CASE("lanes that read different constants are served one after the other", "[long]") {
   // As many requests as there are addresses: CUDA C++ Programming Guide, constant memory. A word in two
   // cycles: microbenchmark of an RTX 3070 (github.com/mushihao/cuda, nv_study).
   Bench bench("v100_sxm2");
@@ -106,7 +106,7 @@ TEST_CASE("lanes that read different constants are served one after the other") 
           Approx(31 * 2).margin(0.1));
 }
 
-TEST_CASE("a table beyond the L1 constant cache takes as much longer as mt4g measures") {
+TEST_CASE("a table beyond the L1 constant cache takes as much longer as mt4g measures", "[long]") {
   // caps-tum/mt4g, sample results @043c8c6 and @4cc5566: latency of the L1.5 less that of the L1.
   for (const auto& [product, more] : {std::pair{"v100", 112.835 - 41.890},
                                       {"rtx2080ti", 124.157 - 71.882},
@@ -120,7 +120,7 @@ TEST_CASE("a table beyond the L1 constant cache takes as much longer as mt4g mea
   }
 }
 
-TEST_CASE("a table beyond the L1.5 constant cache comes from the L2") {
+TEST_CASE("a table beyond the L1.5 constant cache comes from the L2", "[long]") {
   // The first lap of 64 KiB fills the L1.5 of a GTX 1080 Ti, 32 KiB; from then on each line of 256 bytes is a
   // miss, and every eighth sector of the table a request.
   Bench bench("gtx1080ti");
@@ -139,7 +139,7 @@ TEST_CASE("a table beyond the L1.5 constant cache comes from the L2") {
   CHECK(cycles - uniform == Approx(216 - 82 + (168.528 - 62.910) / 2).epsilon(0.05));
 }
 
-TEST_CASE("constant loads: threads, windows and recordings change nothing") {
+TEST_CASE("constant loads: threads, windows and recordings change nothing", "[long]") {
   Bench bench("gtx1080ti");
   for (const Chase& c :
        {Chase{.lane = 4, .step = 4, .bytes = 2048}, Chase{.lane = 132, .step = 1024, .bytes = 65536}}) {

@@ -36,7 +36,7 @@ constexpr double kPipelined = 1.80605822, kRoundTrip = 6.0686745, kGraphNode = 0
 
 }  // namespace
 
-TEST_CASE("launches, graph nodes and round trips take what they take on an A100") {
+TEST_CASE("launches, graph nodes and round trips take what they take on an A100", "[long]") {
   const auto calls = times("calls");
   REQUIRE(calls.size() == 2);
   CHECK(calls[0] == Approx(kPipelined).epsilon(0.01));
@@ -47,7 +47,8 @@ TEST_CASE("launches, graph nodes and round trips take what they take on an A100"
   CHECK(graphs[2] - graphs[1] == Approx(kGraphNode).epsilon(0.01));
 }
 
-TEST_CASE("a stream of launches takes the longer of the host's call and what the device needs for a kernel") {
+TEST_CASE("a stream of launches takes the longer of the host's call and what the device needs for a kernel",
+          "[long]") {
   const std::vector<std::string> fast = {"launch.call_ns=0", "launch.wait_ns=0"};
   const auto device = times("calls", fast);
   REQUIRE(device.size() == 2);
@@ -62,7 +63,8 @@ TEST_CASE("a stream of launches takes the longer of the host's call and what the
   }
 }
 
-TEST_CASE("a graph's launch is one call; its nodes follow each other faster, never slower than launches") {
+TEST_CASE("a graph's launch is one call; its nodes follow each other faster, never slower than launches",
+          "[long]") {
   const auto floor_only = times("graphs", {"launch.call_ns=0", "launch.graph_node_ns=1240"});
   const auto nodes = times("graphs", {"launch.call_ns=0", "launch.graph_node_ns=740"});
   const auto slow = times("graphs", {"launch.call_ns=0", "launch.graph_node_ns=9000"});
@@ -77,14 +79,15 @@ TEST_CASE("a graph's launch is one call; its nodes follow each other faster, nev
   CHECK(called[2] - nodes[2] == Approx(2.0).margin(0.002));
 }
 
-TEST_CASE("two host threads launch side by side") {
+TEST_CASE("two host threads launch side by side", "[long]") {
   const auto found = times("threads", {"launch.call_ns=4000"});
   REQUIRE(found.size() == 2);
   CHECK(found[0] == Approx(8.0).epsilon(0.01));
   CHECK(found[1] == Approx(4.0).epsilon(0.01));
 }
 
-TEST_CASE("copies between host and device: the runtime's fixed time, where it is set, comes once for each") {
+TEST_CASE("copies between host and device: the runtime's fixed time, where it is set, comes once for each",
+          "[long]") {
   const auto none = times("copies"), some = times("copies", {"host.copy_start_ns=25 us"});
   REQUIRE(none.size() == 2);
   REQUIRE(some.size() == 2);
@@ -94,7 +97,7 @@ TEST_CASE("copies between host and device: the runtime's fixed time, where it is
   }
 }
 
-TEST_CASE("the report says which floor a kernel had") {
+TEST_CASE("the report says which floor a kernel had", "[long]") {
   const Folder folder;
   CHECK(execute("graphs", {"-o", folder / "out"}).code == 0);
   const auto report = nlohmann::json::parse(slurp(folder / "out/stats.json"));
@@ -108,7 +111,7 @@ TEST_CASE("the report says which floor a kernel had") {
   CHECK(kernels.at(1002).at("launch_cycles") == node);
 }
 
-TEST_CASE("launches of threads and graphs: live as recorded, whatever threads and windows") {
+TEST_CASE("launches of threads and graphs: live as recorded, whatever threads and windows", "[long]") {
   for (const std::string which : {"calls", "graphs", "threads", "copies"}) {
     INFO(which);
     const Folder folder;

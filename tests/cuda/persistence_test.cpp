@@ -101,7 +101,7 @@ TEST_CASE("a sliding window: what fits the set-aside is faster by half, what doe
   CHECK(gain(60, 20.0 / 60) > 1.1);
 }
 
-TEST_CASE("a window is the stream's, the launch's or the graph node's") {
+TEST_CASE("a window is the stream's, the launch's or the graph node's", "[long]") {
   Bench bench;
   Window w{.persisting = 20 * kMegabyte, .streamed = 128 * kMegabyte};
   const auto l2 = [&](const char* way) {
@@ -117,7 +117,7 @@ TEST_CASE("a window is the stream's, the launch's or the graph node's") {
   CHECK(l2("stream") == l2("none"));
 }
 
-TEST_CASE("persisting lines stay for launches without a window, until they are reset") {
+TEST_CASE("persisting lines stay for launches without a window, until they are reset", "[long]") {
   Bench bench;
   Window w{.persisting = 20 * kMegabyte, .streamed = 128 * kMegabyte};
   const auto misses_of_second = [&](const char* way) {
@@ -131,7 +131,7 @@ TEST_CASE("persisting lines stay for launches without a window, until they are r
   CHECK(reset > 1.1 * kept);
 }
 
-TEST_CASE("persisting accesses: threads, windows and recordings change nothing") {
+TEST_CASE("persisting accesses: threads, windows and recordings change nothing", "[long]") {
   Bench bench;
   const Window w{.way = "reset", .persisting = 20 * kMegabyte, .ratio = 0.6, .streamed = 64 * kMegabyte};
   const auto kernels = bench(w, {"--threads", "1"});
@@ -143,7 +143,7 @@ TEST_CASE("persisting accesses: threads, windows and recordings change nothing")
   CHECK(bench.recorded(w) == kernels);
 }
 
-TEST_CASE("createpolicy's values are descriptors in libcu++'s layout") {
+TEST_CASE("createpolicy's values are descriptors in libcu++'s layout", "[long]") {
   // cuda/std/detail/__access_property, and CUTLASS's TMA::CacheHintSm90.
   const Folder folder;
   std::ofstream(folder / "p.ptx") << R"(.version 7.4

@@ -53,7 +53,7 @@ void check_rings(const std::string& system, const std::string& nodes) {
 
 }  // namespace
 
-TEST_CASE("network: a program and its recording give the same bytes, in every way to run them") {
+TEST_CASE("network: a program and its recording give the same bytes, in every way to run them", "[long]") {
   for (const char* design : {"compnet", "dgpu", "dgpu_host", "apu", "direct"}) {
     INFO(design);
     const Folder folder;
@@ -74,7 +74,8 @@ TEST_CASE("network: a program and its recording give the same bytes, in every wa
   }
 }
 
-TEST_CASE("network: programs of hosts and their recordings give the same bytes, in every way to run them") {
+TEST_CASE("network: programs of hosts and their recordings give the same bytes, in every way to run them",
+          "[long]") {
   for (const std::string design : {"inter_kernel", "cpu"}) {
     INFO(design);
     const Folder folder;
@@ -108,7 +109,7 @@ TEST_CASE("network: programs of hosts and their recordings give the same bytes, 
   }
 }
 
-TEST_CASE("network: an all-reduce of hosts sends 2 (n - 1) / n of its data from each") {
+TEST_CASE("network: an all-reduce of hosts sends 2 (n - 1) / n of its data from each", "[long]") {
   const Folder folder;
   const std::string system = system_file(folder, "cpu");
   for (const std::uint64_t n : {2u, 4u}) {
@@ -126,7 +127,7 @@ TEST_CASE("network: an all-reduce of hosts sends 2 (n - 1) / n of its data from 
   }
 }
 
-TEST_CASE("network: the halves of an L2 forward polls that are answered sector by sector") {
+TEST_CASE("network: the halves of an L2 forward polls that are answered sector by sector", "[long]") {
   const Folder folder;
   std::string text = run({"config", "compnet_8"}).out;
   const std::size_t halves = text.find("l2.halves");
@@ -139,7 +140,7 @@ TEST_CASE("network: the halves of an L2 forward polls that are answered sector b
   for (const auto& nic : results["system"]["network"]["nics"]) CHECK(nic["gets"] == 64);
 }
 
-TEST_CASE("network: each PE waits for the other's put as long as that takes") {
+TEST_CASE("network: each PE waits for the other's put as long as that takes", "[long]") {
   const Folder folder;
   const auto time_of = [&](const std::string& wire_ps) {
     std::string text = run({"config", "compnet_8"}).out;
@@ -156,7 +157,8 @@ TEST_CASE("network: each PE waits for the other's put as long as that takes") {
   CHECK(time_of("20050 ns") - time_of("50 ns") == Approx(3 * 2 * 2 * 20000).epsilon(0.01));
 }
 
-TEST_CASE("network: 1, 2 and 8 nodes sum by rings, with the same bytes for every number of threads") {
+TEST_CASE("network: 1, 2 and 8 nodes sum by rings, with the same bytes for every number of threads",
+          "[long]") {
   for (const char* nodes : {"1", "2", "8"}) check_rings("compnet_8", nodes);
 }
 

@@ -40,7 +40,7 @@ constexpr double kSum = kTexels * 1001 * (kSide - 1) / 2;
 
 }  // namespace
 
-TEST_CASE("a linear fetch of N texels reads their bytes") {
+TEST_CASE("a linear fetch of N texels reads their bytes", "[long]") {
   const Folder folder;
   const auto kernel = counters(play(folder, {"line"}, 2 * kSum));
   // 32 texels of 4 bytes are four sectors: github.com/mushihao/cuda, nv_study, 1D, point. Here each is
@@ -51,7 +51,8 @@ TEST_CASE("a linear fetch of N texels reads their bytes") {
 }
 
 TEST_CASE(
-    "a fetch of 32 texels in a row of an array reads 8 sectors, and half of them are the row's beside it") {
+    "a fetch of 32 texels in a row of an array reads 8 sectors, and half of them are the row's beside it",
+    "[long]") {
   const Folder folder;
   const auto kernel = counters(play(folder, {"tile"}, kSum));
   // github.com/mushihao/cuda, nv_study, 2D, point, of 32,768 instructions: 262,144 sectors, 50 % hits,
@@ -61,7 +62,7 @@ TEST_CASE(
   CHECK(data_sectors(kernel) == kTexels * 4 / 32);
 }
 
-TEST_CASE("a filtered fetch reads the texels around") {
+TEST_CASE("a filtered fetch reads the texels around", "[long]") {
   const Folder folder;
   // Half way between texels, the last row and column twice: 0.5 more of each but there.
   double sum = 0;
@@ -76,7 +77,7 @@ TEST_CASE("a filtered fetch reads the texels around") {
   CHECK(kernel.at("l1").at("load_sectors_sent") >= kTexels * 4 / 32);
 }
 
-TEST_CASE("an SM fetches four texels a cycle") {
+TEST_CASE("an SM fetches four texels a cycle", "[long]") {
   // Volta whitepaper: four texture units an SM.
   const Folder folder;
   const auto of = [&](unsigned times) {
@@ -87,7 +88,7 @@ TEST_CASE("an SM fetches four texels a cycle") {
   CHECK((of(192) - of(64)) * 4 / (128 * 1024) == Approx(1).epsilon(0.05));
 }
 
-TEST_CASE("texture fetches: threads, windows and recordings change nothing") {
+TEST_CASE("texture fetches: threads, windows and recordings change nothing", "[long]") {
   const Folder folder;
   for (const auto& [which, sum] : {std::pair{"line", 2 * kSum}, {"tile", kSum}}) {
     const std::string one = play(folder, {which}, sum);

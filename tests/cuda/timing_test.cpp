@@ -31,7 +31,7 @@ std::vector<long> numbers(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a kernel's clock shows the product's latencies: Jia et al. 2018 for the V100") {
+TEST_CASE("a kernel's clock shows the product's latencies: Jia et al. 2018 for the V100", "[long]") {
   const Finished done = execute("clocks");
   CHECK(done.err.empty());
   const auto found = numbers(done.out);
@@ -41,13 +41,13 @@ TEST_CASE("a kernel's clock shows the product's latencies: Jia et al. 2018 for t
   CHECK(found[1] == Approx(2800).margin(100));  // L1: 28 cycles
 }
 
-TEST_CASE("a kernel that waits for its clock ends, and it is said that its trace is a guess") {
+TEST_CASE("a kernel that waits for its clock ends, and it is said that its trace is a guess", "[long]") {
   const Finished done = execute("spin");
   CHECK(done.out == "1\n");
   CHECK(done.err.find("spin: what it executes depends on its clock") != std::string::npos);
 }
 
-TEST_CASE("kernels of two streams run side by side, those of one do not") {
+TEST_CASE("kernels of two streams run side by side, those of one do not", "[long]") {
   const Finished done = execute("streams", {"-q", "--set", "launch.call_ns=0"});
   CHECK(done.err.empty());
   const auto found = numbers(done.out);
@@ -58,7 +58,8 @@ TEST_CASE("kernels of two streams run side by side, those of one do not") {
   CHECK(static_cast<double>(found[2]) == Approx(one).epsilon(0.15));
 }
 
-TEST_CASE("--clock simulated: the program's clocks agree with its events, for every number of threads") {
+TEST_CASE("--clock simulated: the program's clocks agree with its events, for every number of threads",
+          "[long]") {
   const Finished done = execute("host-clocks", {"-q", "--clock", "simulated"});
   CHECK(done.err.empty());
   const auto found = numbers(done.out);
@@ -78,7 +79,7 @@ TEST_CASE("--clock simulated: the program's clocks agree with its events, for ev
     CHECK(execute("host-clocks", {"-q", "--clock", "simulated", "--threads", threads}).out == done.out);
 }
 
-TEST_CASE("--clock: the results say that it was simulated; there must be a simulation") {
+TEST_CASE("--clock: the results say that it was simulated; there must be a simulation", "[long]") {
   const Finished done = execute("queries", {"--clock", "simulated"});
   CHECK(done.code == 0);
   CHECK_THAT(done.out, Catch::Contains("remark: the program's clocks showed simulated time"));
@@ -93,13 +94,13 @@ TEST_CASE("--clock: the results say that it was simulated; there must be a simul
   refused({"--clock", "simulated", "--managed", "all"}, "needs the whole trace");
 }
 
-TEST_CASE("queries: not ready (600) at the host's time, then the end is waited for") {
+TEST_CASE("queries: not ready (600) at the host's time, then the end is waited for", "[long]") {
   const Finished done = execute("queries");
   CHECK(done.err.empty());
   CHECK(done.out == "600 -600\n1 1\n");
 }
 
-TEST_CASE("a copy overlaps with a kernel of another stream, not with one of its own") {
+TEST_CASE("a copy overlaps with a kernel of another stream, not with one of its own", "[long]") {
   const auto found = numbers(execute("copies").out);
   REQUIRE(found.size() == 2);
   const double copy = (1 << 20) / 12.0;  // ns, at 12 GB/s of the link; the kernel takes about as long
@@ -107,7 +108,8 @@ TEST_CASE("a copy overlaps with a kernel of another stream, not with one of its 
   CHECK(static_cast<double>(found[1]) < static_cast<double>(found[0]) - 0.8 * copy);
 }
 
-TEST_CASE("a fill and a copy within the device take their bytes over what STREAM reaches, beside the floor") {
+TEST_CASE("a fill and a copy within the device take their bytes over what STREAM reaches, beside the floor",
+          "[long]") {
   const auto found = numbers(execute("fills").out);
   REQUIRE(found.size() == 4);
   // gpu-benches on a V100: init 897 GB/s, scale 809 GB/s; an empty kernel 1240 ns; the end is heard 24 ns
@@ -120,7 +122,8 @@ TEST_CASE("a fill and a copy within the device take their bytes over what STREAM
   CHECK(static_cast<double>(found[3]) == Approx(copy).margin(150));
 }
 
-TEST_CASE("the report of a live run is that of its recording, whatever threads and windows", "[matrix]") {
+TEST_CASE("the report of a live run is that of its recording, whatever threads and windows",
+          "[matrix][long]") {
   for (const std::string which : {"streams", "copies", "many", "queries", "clocks", "fills"}) {
     INFO(which);
     const Folder folder;
@@ -160,7 +163,7 @@ std::vector<std::string> with_faults(const std::vector<std::string>& more) {
 
 }  // namespace
 
-TEST_CASE("a program sees managed memory in simulated time: faults, a prefetch, what ran before") {
+TEST_CASE("a program sees managed memory in simulated time: faults, a prefetch, what ran before", "[long]") {
   const Folder folder;
   const Finished done = execute("managed", with_faults({"-o", folder / "out"}));
   CHECK(done.err.empty());
@@ -183,7 +186,7 @@ TEST_CASE("a program sees managed memory in simulated time: faults, a prefetch, 
 }
 
 TEST_CASE("a live run with managed memory is that of its recording, whatever threads and windows",
-          "[matrix]") {
+          "[matrix][long]") {
   const Folder folder;
   for (const std::vector<std::string>& memory :
        {std::vector<std::string>{}, std::vector<std::string>{"--gpu-memory", "64KiB"},
@@ -214,7 +217,7 @@ TEST_CASE("a live run with managed memory is that of its recording, whatever thr
   }
 }
 
-TEST_CASE("device memory as a share grows with what the program has managed so far") {
+TEST_CASE("device memory as a share grows with what the program has managed so far", "[long]") {
   const Folder folder;
   const auto managed = [&](const char* share) -> std::pair<std::vector<long>, nlohmann::json> {
     const Finished done = execute("managed", with_faults({"--gpu-memory", share, "-o", folder / share}));
@@ -236,13 +239,13 @@ TEST_CASE("device memory as a share grows with what the program has managed so f
   CHECK(some.at("device_bytes") == footprint / 8);
 }
 
-TEST_CASE("an amount of device memory where nothing is managed") {
+TEST_CASE("an amount of device memory where nothing is managed", "[long]") {
   const Finished none = execute("streams", {"-q", "--gpu-memory", "0.8x"});
   CHECK(none.code == 2);
   CHECK(none.err.find("has no managed memory") != std::string::npos);
 }
 
-TEST_CASE("a simulation that stops early leaves the program running to its end") {
+TEST_CASE("a simulation that stops early leaves the program running to its end", "[long]") {
   const Folder folder;
   const Finished done = execute("many", {"-q", "--max-cycles", "3000", "-o", folder / "out"});
   CHECK(done.code == 0);
@@ -250,7 +253,7 @@ TEST_CASE("a simulation that stops early leaves the program running to its end")
   CHECK(slurp(folder / "out/stats.json").find("max-cycles") != std::string::npos);
 }
 
-TEST_CASE("a program that crashes: its exit code, and what it had launched as a partial report") {
+TEST_CASE("a program that crashes: its exit code, and what it had launched as a partial report", "[long]") {
   const Folder folder;
   const Finished done = run({"exec", "-q", "-o", folder / "out", "--", LOCKSTEP_CUDA_PROGRAM,
                              std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx", "crash"});
@@ -261,7 +264,7 @@ TEST_CASE("a program that crashes: its exit code, and what it had launched as a 
   CHECK(stats.find("\"program\"") != std::string::npos);
 }
 
-TEST_CASE("a kernel that never ends: --max-cycles stops it and says where it stands") {
+TEST_CASE("a kernel that never ends: --max-cycles stops it and says where it stands", "[long]") {
   const Folder folder;
   const Finished done = execute("never", {"-q", "--max-cycles", "20000", "-o", folder / "out"});
   CHECK(done.code == 5);
@@ -275,7 +278,7 @@ TEST_CASE("a kernel that never ends: --max-cycles stops it and says where it sta
   CHECK(stats.find("\"partial\":true,\"partial_reason\":\"max-cycles\"") != std::string::npos);
 }
 
-TEST_CASE("a kernel that never ends: Ctrl-C stops it, says where it stands and keeps the results") {
+TEST_CASE("a kernel that never ends: Ctrl-C stops it, says where it stands and keeps the results", "[long]") {
   const Folder folder;
   Launch launch;
   launch.arguments = {"exec", "-q", "-o", folder / "out", "--", LOCKSTEP_CUDA_TIMING, kPtx, "never"};

@@ -149,7 +149,7 @@ TEST_CASE("a fault whose handling takes 100 ms is no deadlock") {
   CHECK(result.report.kernels.at(0).cycles > 148'100'000);
 }
 
-TEST_CASE("identity with copies, fills and the host's accesses") {
+TEST_CASE("identity with copies, fills and the host's accesses", "[matrix]") {
   const LoadChain chain(kLoads, kElsewhere);
   const char* const access = GENERATE("migrate", "advised", "remote");
   const bool smart = GENERATE(false, true);
