@@ -38,7 +38,6 @@ void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
     record->warps.resize(warps);
     for (auto& warp : record->warps) warp.clear();
   }
-  if (sharings_.empty()) sharings_ = find_sharing(machine.kernel);  // a Cta is of one launch
   for (std::uint32_t w = 0; w < warps; ++w)
     warps_[w].start(machine, *this, w, record ? &record->warps[w] : nullptr);
   stuck_ = false;

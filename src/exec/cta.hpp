@@ -63,7 +63,6 @@ class Cta {
   void settle_warpgroup(std::uint32_t warpgroup);
   /// One warp alone runs, until it meets others at a barrier or its turn ends.
   [[nodiscard]] bool one_runs() const { return one_runs_; }
-  [[nodiscard]] const std::vector<Sharing>& sharings() const { return sharings_; }
 
  private:
   struct Barrier {
@@ -104,8 +103,7 @@ class Cta {
   std::vector<Cta*> cluster_;
   std::unique_ptr<CtaCheck> checked_;
   bool one_runs_ = false;
-  std::vector<Sharing> sharings_;  // by operation
-  bool stuck_ = false;             // spun since it last got further, and others have run in between
+  bool stuck_ = false;  // spun since it last got further, and others have run in between
 };
 
 }  // namespace lockstep::exec

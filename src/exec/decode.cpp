@@ -32,6 +32,7 @@ bool takes_negated(ptx::Opcode op) {
 
 void Decoder::run() {
   for (std::uint32_t i = 0; i < out_.functions.size(); ++i) decode_function(i);
+  find_shared_accesses(out_);
 }
 
 void Decoder::decode_function(std::uint32_t index) {

@@ -39,6 +39,8 @@ class Executable {
   /// The entry first. Operation i is PTX instruction i - functions()[f].first of its function.
   [[nodiscard]] const std::vector<FunctionCode>& functions() const { return code_.functions; }
   [[nodiscard]] const std::vector<Operation>& operations() const { return code_.operations; }
+  /// By operation.
+  [[nodiscard]] const std::vector<SharedAccess>& shared_accesses() const { return code_.shared_accesses; }
   /// The static index of the records of lanes that take the slow path of an operation.
   [[nodiscard]] std::uint32_t slow_path_record(std::uint32_t operation) const {
     return static_cast<std::uint32_t>(code_.operations.size()) + operation;

@@ -17,6 +17,9 @@ void find_signals(const FunctionCode& function, Translation& out);
 /// work_loops.cpp: Translation::takes_work.
 void find_work_loops(const FunctionCode& function, Translation& out);
 
+/// sharing.cpp: Translation::shared_accesses, of all functions.
+void find_shared_accesses(Translation& out);
+
 /// spin_loops.cpp: loops that wait for words of global memory.
 void find_spin_loops(const FunctionCode& function, Translation& out);
 

@@ -1,7 +1,9 @@
-#include "exec/sharing.hpp"
-
+// What each operation does with shared memory. Copies by whole blocks, products of warpgroups, st.async and
+// red.async count for nothing: who needs what they do waits for it at an mbarrier.
 #include <algorithm>
 #include <iterator>
+
+#include "exec/passes.hpp"
 
 namespace lockstep::exec {
 
@@ -12,32 +14,17 @@ Sharing of_atomic(const AtomicForm& what) {
   return what.compare ? Sharing::kCompares : Sharing::kUpdates;
 }
 
-Sharing find(const Executable& kernel, const Operation& op) {
-  const Sharing sharing = sharing_of(kernel, op);
-  if (sharing == Sharing::kNone) return sharing;
-  const bool copies = op.handler == Handler::kCopyAsync;
-  switch (kernel.memory()[copies ? kernel.copies()[op.detail].to : op.detail].state_space) {
-    case StateSpace::kShared:
-      return sharing;
-    case StateSpace::kGeneric:
-      return copies ? sharing : Sharing::kGeneric;
-    default:
-      return Sharing::kNone;
-  }
-}
-
-}  // namespace
-
-Sharing sharing_of(const Executable& kernel, const Operation& op) {
+/// If it accesses shared memory.
+Sharing sharing_of(const Operation& op, const Translation& code) {
   switch (op.handler) {
     case Handler::kLoad:
       return Sharing::kReads;
     case Handler::kStore:
       return op.second == ~0u ? Sharing::kWrites : Sharing::kNone;  // the other is st.async
     case Handler::kAtomic:
-      return of_atomic(kernel.atomics()[op.second]);
+      return of_atomic(code.atomics[op.second]);
     case Handler::kMatrixMove:
-      return kernel.matrices()[op.second].store ? Sharing::kWrites : Sharing::kReads;
+      return code.matrices[op.second].store ? Sharing::kWrites : Sharing::kReads;
     case Handler::kCopyAsync:
       return Sharing::kWrites;
     default:
@@ -45,11 +32,19 @@ Sharing sharing_of(const Executable& kernel, const Operation& op) {
   }
 }
 
-std::vector<Sharing> find_sharing(const Executable& kernel) {
-  std::vector<Sharing> all;
-  std::ranges::transform(kernel.operations(), std::back_inserter(all),
-                         [&](const Operation& op) { return find(kernel, op); });
-  return all;
+SharedAccess access_of(const Operation& op, const Translation& code) {
+  const Sharing sharing = sharing_of(op, code);
+  if (sharing == Sharing::kNone || op.handler == Handler::kCopyAsync) return {sharing, false};
+  const StateSpace space = code.memory[op.detail].state_space;
+  if (space != StateSpace::kShared && space != StateSpace::kGeneric) return {};
+  return {sharing, space == StateSpace::kGeneric};
+}
+
+}  // namespace
+
+void find_shared_accesses(Translation& out) {
+  std::ranges::transform(out.operations, std::back_inserter(out.shared_accesses),
+                         [&](const Operation& op) { return access_of(op, out); });
 }
 
 }  // namespace lockstep::exec

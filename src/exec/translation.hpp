@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/operation.hpp"
+#include "exec/sharing.hpp"
 
 namespace lockstep::exec {
 
@@ -13,6 +14,7 @@ namespace lockstep::exec {
 struct Translation {
   std::vector<FunctionCode> functions;
   std::vector<Operation> operations;
+  std::vector<SharedAccess> shared_accesses;
   std::vector<std::uint32_t> by_id;  // functions index of Program::functions[id]; ~0: not translated
   std::vector<OperandRef> operands;
   std::vector<LaneValues> constants;

@@ -44,7 +44,7 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
   groups_ = {};
   sliced_ = yielded_ = false;
   sharing_ = Sharing::kNone;
-  sharings_ = cta.sharings().data();
+  shared_accesses_ = machine.kernel.shared_accesses().data();
   paths_.start(state_.live, machine.kernel.functions().front().first);
 }
 
@@ -110,16 +110,14 @@ Warp::Stop Warp::run_split_as_asked() {
 /// On hardware the warps of a CTA advance about together, and programs that lack a barrier may rely on that.
 /// Between two accesses to shared memory a warp changes nothing that the others see there. So it is enough
 /// that all have made their reads before one writes, and their writes before one reads.
-bool Warp::yields_before(const Operation& op, Sharing sharing, LaneMask active) {
+bool Warp::yields_before(const Operation& op, SharedAccess access, LaneMask active) {
   if (active == 0 || sharing_ == Sharing::kCompares) return false;
-  if (sharing == Sharing::kGeneric) {
+  if (access.generic) {
     const MemoryForm& form = state_.machine->kernel.memory()[op.detail];
     const std::uint64_t base = form.base.exists() ? state_.uniform(form.base, active) : 0;
     if (!in_shared_window(base + static_cast<std::uint64_t>(form.offset))) return false;
-    sharing = sharing_of(state_.machine->kernel, op);
   }
-  const Sharing before = std::exchange(sharing_, sharing);
-  return before != Sharing::kNone && before != sharing && !cta_->one_runs();
+  return std::exchange(sharing_, access.sharing) != Sharing::kNone && !cta_->one_runs();
 }
 
 /// An operation on registers alone.
@@ -143,8 +141,9 @@ Warp::Stop Warp::run_split() {
     const Operation& op = state_.operations[state_.now.pc];
     const LaneMask active = op.guard.exists() ? state_.now.mask & state_.guard(op) : state_.now.mask;
     if constexpr (kOthers == Others::kAtTurnsOfSharing)
-      if (const Sharing sharing = sharings_[state_.now.pc]; sharing != Sharing::kNone && sharing != sharing_)
-        if (yields_before(op, sharing, active)) return Stop::kYields;
+      if (const SharedAccess access = shared_accesses_[state_.now.pc];
+          access.sharing != Sharing::kNone && access.sharing != sharing_ && yields_before(op, access, active))
+        return Stop::kYields;
     ++state_.machine->counts.warp_instructions;
     state_.machine->counts.thread_instructions += static_cast<unsigned>(std::popcount(active));
     --budget_;

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "exec/sharing.hpp"
 #include "exec/warp_divergence.hpp"
 #include "exec/warp_fixed.hpp"
 #include "exec/warp_groups.hpp"
@@ -76,7 +75,7 @@ class Warp {
   Stop run_split();
   template <bool kChecked>
   [[nodiscard]] Stop run_split_as_asked();
-  [[nodiscard]] bool yields_before(const Operation& op, Sharing sharing, LaneMask active);
+  [[nodiscard]] bool yields_before(const Operation& op, SharedAccess access, LaneMask active);
   [[nodiscard]] bool pick();
   [[nodiscard]] bool any_can_run() const;
   void step_lane(const Operation& op, LaneMask active);
@@ -96,14 +95,14 @@ class Warp {
   LoadStore memory_;
   WarpGroups groups_;
   FixedRegisters fixed_;
-  trace::BulkRuns runs_;               // of the bulk copy at hand, where it is recorded
-  std::int64_t budget_ = 0;            // operations that are left of its turn, which slices are parts of
-  std::uint32_t slice_ = 0;            // operations
-  bool sliced_ = false;                // its turn goes on
-  bool yielded_ = false;               // and so does the split that ran last, which is no other of `paths_`
-  Sharing sharing_ = Sharing::kNone;   // what it did last, since it last waited at a barrier
-  const Sharing* sharings_ = nullptr;  // by operation
-  mutable std::optional<std::uint64_t> print_;  // of its state, where that is as at the last add_to()
+  trace::BulkRuns runs_;              // of the bulk copy at hand, where it is recorded
+  std::int64_t budget_ = 0;           // operations that are left of its turn, which slices are parts of
+  std::uint32_t slice_ = 0;           // operations
+  bool sliced_ = false;               // its turn goes on
+  bool yielded_ = false;              // and so does the split that ran last, which is no other of `paths_`
+  Sharing sharing_ = Sharing::kNone;  // what it did last, since it last waited at a barrier
+  const SharedAccess* shared_accesses_ = nullptr;  // by operation
+  mutable std::optional<std::uint64_t> print_;     // of its state, where that is as at the last add_to()
 };
 
 }  // namespace lockstep::exec
