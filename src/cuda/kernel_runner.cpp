@@ -157,6 +157,8 @@ std::unique_ptr<KernelRun> KernelRunner::begin(KernelLaunch source, bool may_wai
   options.heap = &with_.devices.current().heap();
   options.shared_unit = settings.gpu.sm.shared_unit;
   options.sm_count = settings.gpu.gpu.sms;
+  options.sm_threads = settings.gpu.sm.max_threads;
+  options.sm_ctas = settings.gpu.sm.max_ctas;
   options.threads = settings.threads;
   options.interleave = settings.interleave;
   options.access_sets = &access_sets_;

@@ -24,7 +24,6 @@ constexpr std::uint32_t kMaxBlockZ = 64, kMaxGridYz = 65535, kMaxGridX = 0x7ffff
 constexpr std::uint64_t kMaxClusterCtas = 16;
 constexpr std::uint64_t kWorkspaceBytes = 256;
 constexpr std::uint64_t kDefaultHeapBytes = 8 << 20;  // the CUDA runtime's default
-constexpr std::uint64_t kMaxCtasPerSm = 32, kMaxThreadsOfSm = 2048;
 // Before a grid whose CTAs spin asks whether it gets any further.
 constexpr std::uint64_t kPatience = 8, kLong = 4096;  // rounds, instructions
 
@@ -191,20 +190,21 @@ bool Grid::State::run_others(std::uint64_t index, bool& further) {
   return true;
 }
 
-/// An upper bound on the CTAs that can be resident at once on any GPU with this number of SMs.
+/// An upper bound on the CTAs that can be resident at once.
 bool Grid::State::has_room() const {
   if (!machine.options.may_wait || machine.launch.cooperative) return true;
   std::uint64_t live = 0;
   for (const auto& [index, running] : started) live += running->state != Cta::State::kDone;
-  return live < machine.options.sm_count * kMaxCtasPerSm;
+  return live < std::uint64_t{machine.options.sm_count} * machine.options.sm_ctas;
 }
 
 /// Whether all CTAs are on the machine at once and take work: then they run along with each other, as they
 /// would there. Clusters and cooperative launches have an order of their own.
 bool Grid::State::may_take_turns() const {
   const Launch& l = machine.launch;
-  const std::uint64_t held =
-      machine.options.sm_count * std::max<std::uint64_t>(1, kMaxThreadsOfSm / l.block.count());
+  const RunOptions& options = machine.options;
+  const std::uint64_t of_sm = std::min<std::uint64_t>(options.sm_ctas, options.sm_threads / l.block.count());
+  const std::uint64_t held = options.sm_count * std::max<std::uint64_t>(1, of_sm);
   return machine.kernel.takes_work() && !l.cooperative && l.cluster.count() == 1 && l.grid.count() > 1 &&
          l.grid.count() <= held;
 }

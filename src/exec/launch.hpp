@@ -96,6 +96,7 @@ struct RunOptions {
   std::uint32_t shared_bytes_limit = 227 * 1024;       // of a CTA, static and dynamic
   std::uint32_t shared_unit = 128;                     // shared memory is given to a CTA in multiples of this
   std::uint32_t sm_count = 132;                        // %nsmid; CTAs take them in turn
+  std::uint32_t sm_threads = 2048, sm_ctas = 32;       // that an SM holds at most
   std::vector<ChildLaunch>* children = nullptr;  // gets launches in their order; nothing: they are faults
   DeviceHeap* heap = nullptr;  // of malloc() in kernels; nothing: one of 8 MiB for this launch
   // Operations that a warp executes before the next warp of its CTA does. 0: a warp runs to its next barrier,

@@ -40,8 +40,9 @@ $END:
   ret;
 })";
 
-std::vector<std::uint32_t> takers(std::uint32_t ctas, std::uint32_t pieces) {
+std::vector<std::uint32_t> takers(std::uint32_t ctas, std::uint32_t pieces, RunOptions options = {}) {
   Device device(kTake);
+  device.options = options;
   const Address counter = device.zeros<std::uint32_t>(1);
   const Address who = device.array(std::vector<std::uint32_t>(pieces, ~0u));
   device.run("take", {ctas, 1, 1}, {64, 1, 1}, Arguments(counter, who, pieces));
@@ -69,6 +70,21 @@ TEST_CASE("of more CTAs than the machine holds each runs to its end, as before")
   // 132 SMs of 2048 threads hold 4224 CTAs of 64.
   const auto who = takers(5000, 3);
   CHECK(who == std::vector<std::uint32_t>{0, 0, 0});
+}
+
+TEST_CASE("how many CTAs the machine holds is the GPU's: SMs, threads and CTAs of each") {
+  const std::vector<std::uint32_t> in_turn{0, 1, 2}, alone{0, 0, 0};
+  RunOptions options;
+  options.sm_count = 10;
+  options.sm_threads = 1536;  // 24 CTAs of 64
+  CHECK(takers(240, 3, options) == in_turn);
+  CHECK(takers(241, 3, options) == alone);
+  options.sm_ctas = 16;
+  CHECK(takers(160, 3, options) == in_turn);
+  CHECK(takers(161, 3, options) == alone);
+  options.sm_threads = 32;  // less than a CTA: one all the same
+  CHECK(takers(10, 3, options) == in_turn);
+  CHECK(takers(11, 3, options) == alone);
 }
 
 }  // namespace lockstep::exec::test
