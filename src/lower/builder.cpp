@@ -8,9 +8,9 @@
 #include "lower/accumulators.hpp"
 #include "lower/constants.hpp"
 #include "lower/merge.hpp"
+#include "lower/register_needs.hpp"
 #include "lower/unroll.hpp"
 #include "ptx/control_flow.hpp"
-#include "ptx/liveness.hpp"
 
 namespace lockstep::lower {
 
@@ -112,53 +112,24 @@ std::vector<std::uint32_t> Builder::lengths(const exec::FunctionCode& f, const U
 }
 
 void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
+  const ptx::ControlFlow flow(shape.function);
   const unsigned full = registers_at_full_occupancy(arch_);
-  const Mark start = mark();
-  if (known_registers_ > 0) {
-    (void)lower(f, shape, std::min(std::max(full, known_registers_), kMaxRegisters));
-    return;
-  }
-  const unsigned used = lower(f, shape, full), needed = registers_for_values(shape.function);
-  if (used <= needed) return;
-  back_to(start);
-  (void)lower(f, shape, needed);
+  // What its values need shows when they are as few as possible.
+  const unsigned values = values_at_once(
+      reordered(shape.function, schedule(shape.function, flow, full - kReserved, passes_)), passes_);
+  const unsigned target = known_registers_ > 0 ? std::min(std::max(full, known_registers_), kMaxRegisters)
+                                               : registers_for(values, shape.function.directives, arch_);
+  lower(f, shape, target, std::max(target - kReserved, std::min(values, target)));
 }
 
-/// Schedules and lowers the function. Returns how many registers it takes.
-unsigned Builder::lower(const exec::FunctionCode& f, const Predicated& shape, unsigned target) {
-  const Schedule order = schedule(shape.function, ptx::ControlFlow(shape.function), target, passes_);
+/// Schedules and lowers the function: `values` live at once where possible, in `target` registers.
+void Builder::lower(const exec::FunctionCode& f, const Predicated& shape, unsigned target, unsigned values) {
+  const Schedule order = schedule(shape.function, ptx::ControlFlow(shape.function), values, passes_);
   const Mark start = mark();
   const unsigned used = with_registers(f, shape, order, target);
-  if (used <= target || used == values_) return used;
+  if (used <= target || used == values_) return;
   back_to(start);  // values rest only where the sequences' temporaries leave room for it
-  return with_registers(f, shape, order, target - std::min(used - values_, target));
-}
-
-/// ptxas gives a thread what its values need where full occupancy leaves it less. Of loops with 32, 64 and
-/// 128 accumulators, which have 45, 80 and 152 values at once, ptxas 13.0 makes code with 48, 80 and 168
-/// registers for sm_86, 54, 84 and 174 inside another loop.
-unsigned Builder::registers_for_values(const ptx::Function& f) const {
-  constexpr unsigned kGranule = 8;
-  const unsigned full = registers_at_full_occupancy(arch_);
-  ptx::Function counted = f;
-  if (passes_.constants) {
-    const auto constant = constant_operands(f, passes_.integers);
-    for (ptx::RegisterId id = 0; id < constant.size(); ++id)
-      if (constant[id]) counted.registers[id].type = ptx::Type::kPred;  // no register
-  }
-  const unsigned values = ptx::Liveness(counted, ptx::ControlFlow(counted)).max_pressure().words;
-  unsigned most = kMaxRegisters;
-  const auto& d = f.directives;
-  if (d.maxnreg > 0) most = std::min(most, d.maxnreg);
-  constexpr std::uint64_t kRegistersOfSm = 65536;
-  const auto volume = [](const auto& v) {
-    return std::uint64_t{v[0]} * std::max(v[1], 1u) * std::max(v[2], 1u);
-  };
-  const std::uint64_t threads = std::max(volume(d.maxntid), volume(d.reqntid)) * std::max(d.minnctapersm, 1u);
-  if (threads > 0)
-    most = std::min(most, static_cast<unsigned>(std::max<std::uint64_t>(kRegistersOfSm / threads, full)));
-  const unsigned needed = (values + kGranule - 1) / kGranule * kGranule;
-  return std::max(full, std::min(needed, most));
+  (void)with_registers(f, shape, order, target - std::min(used - values_, target));
 }
 
 /// Lowers the function with its values within `target` registers if possible. Returns how many registers it

@@ -25,8 +25,8 @@ class Builder : private Emitter {
   void function(const exec::FunctionCode& function_code, const Predicated& shape);
   [[nodiscard]] std::vector<std::uint32_t> lengths(const exec::FunctionCode& function_code,
                                                    const Unrolled& all);
-  [[nodiscard]] unsigned registers_for_values(const ptx::Function& function) const;
-  unsigned lower(const exec::FunctionCode& function_code, const Predicated& shape, unsigned target);
+  void lower(const exec::FunctionCode& function_code, const Predicated& shape, unsigned target,
+             unsigned values);
   [[nodiscard]] unsigned with_registers(const exec::FunctionCode& function_code, const Predicated& shape,
                                         const Schedule& schedule, unsigned target);
   void runs(const exec::FunctionCode& function_code, const Schedule& schedule, const Predicated& shape);

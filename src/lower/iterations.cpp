@@ -114,11 +114,11 @@ void Iterations::start() {
 
 void Iterations::iteration(bool last) {
   Names names;
-  if (!last)
-    for (const RegisterId id : local_) {
-      names[id] = static_cast<RegisterId>(registers_.size());
-      registers_.push_back(f_.registers[id]);
-    }
+  for (const RegisterId id : local_) {
+    if (last && live_out_.count(id) > 0) continue;
+    names[id] = static_cast<RegisterId>(registers_.size());
+    registers_.push_back(f_.registers[id]);
+  }
   for (std::uint32_t at = loop_.first; at < loop_.end; ++at) {
     const Instruction& i = f_.instructions[at];
     if (at + 1 == loop_.end) {

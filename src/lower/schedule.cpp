@@ -17,28 +17,37 @@ using ptx::Space;
 /// A run longer than this is cut, so that the work stays near linear in the kernel's length.
 constexpr std::uint32_t kLongestRun = 4096;
 
-/// Cycles that a compiler has to cover before a result is there; their order of size is what counts. Loads:
-/// an L2 hit, a shared memory access (pointer chases of the models); the rest as the models' pipes.
-std::uint32_t latency(const ptx::Instruction& i) {
-  constexpr std::uint32_t kGlobal = 250, kShared = 30, kFunction = 40, kDouble = 8, kFixed = 5;
+/// Cycles between an instruction and the first that needs its result, and how many more the machine is taken.
+struct Timing {
+  std::uint32_t latency = 0;
+  bool load = false;
+};
+
+/// As ptxas 13.0 has them for sm_75, sm_80, sm_86 and sm_90; see schedule.hpp.
+Timing timing(const ptx::Instruction& i) {
+  constexpr std::uint32_t kGlobal = 340, kShared = 52, kFunction = 40, kDouble = 8, kFixed = 4;
   switch (i.op()) {
     case Opcode::kLd:
     case Opcode::kLdu: {
       const Space space = i.form.space();
-      if (space == Space::kParam || space == Space::kParamEntry || space == Space::kParamFunc) return 0;
-      const bool near = space == Space::kShared || space == Space::kSharedCta || space == Space::kConst;
-      return near ? kShared : kGlobal;
+      const bool near = space == Space::kShared || space == Space::kSharedCta || space == Space::kConst ||
+                        space == Space::kParam || space == Space::kParamEntry || space == Space::kParamFunc;
+      return {near ? kShared : kGlobal, true};
     }
     case Opcode::kAtom:
     case Opcode::kTex:
     case Opcode::kTld4:
     case Opcode::kSuld:
-      return kGlobal;
+      return {kGlobal, true};
     case Opcode::kLdmatrix:
+      return {kShared, true};
     case Opcode::kWmma:
+      return {kShared, i.has(ptx::Mod::kLoad)};
     case Opcode::kMma:
     case Opcode::kShfl:
-      return kShared;
+      return {kShared, false};
+    case Opcode::kMov:
+      return {i.operands[1].kind == ptx::OperandKind::kSpecial ? kShared : kFixed, false};
     case Opcode::kDiv:
     case Opcode::kRem:
     case Opcode::kSqrt:
@@ -48,9 +57,9 @@ std::uint32_t latency(const ptx::Instruction& i) {
     case Opcode::kCos:
     case Opcode::kEx2:
     case Opcode::kLg2:
-      return kFunction;
+      return {kFunction, false};
     default:
-      return ptx::bits(i.form.type()) == 64 && ptx::is_float(i.form.type()) ? kDouble : kFixed;
+      return {ptx::bits(i.form.type()) == 64 && ptx::is_float(i.form.type()) ? kDouble : kFixed, false};
   }
 }
 
@@ -73,36 +82,38 @@ std::vector<RegisterId> vectors(const ptx::Function& function) {
   return first;
 }
 
-/// Live registers while instructions are taken one after the other from the top of a run.
+/// Live registers while instructions are taken one after the other from the end of a run.
 class Pressure {
  public:
-  /// `unit`: vectors(). `words`: by register, of all that it stands for.
+  /// `unit`: vectors(). `words`: by register, of all that it stands for. `after`: live behind the run.
   Pressure(const ptx::Function& function, const std::vector<RegisterId>& unit, const std::vector<int>& words,
-           Run run, const std::vector<RegisterId>& before, const std::vector<RegisterId>& after)
-      : of_(words), left_(function.registers.size()), live_(function.registers.size()) {
+           Run run, const std::vector<RegisterId>& after)
+      : of_(words), live_(function.registers.size()) {
     for (std::uint32_t at = run.first; at < run.end; ++at) {
       const ptx::RegisterUse use = ptx::register_use(function.instructions[at]);
       uses_.push_back({units(use.reads, unit), units(use.writes, unit)});
-      for (const RegisterId id : uses_.back().reads) ++left_[id];
     }
-    for (const RegisterId id : units(after, unit)) ++left_[id];
-    for (const RegisterId id : units(before, unit)) live_[id] = true, words_ += of_[id];
+    for (const RegisterId id : units(after, unit)) live_[id] = true, words_ += of_[id];
   }
   [[nodiscard]] int words() const { return words_; }
-  /// How many registers more are live after instruction `at` of the run.
+  /// How many registers more are live before instruction `at` of the run than behind it.
   [[nodiscard]] int growth(std::uint32_t at) const {
     int more = 0;
-    for (const RegisterId id : uses_[at].reads)
-      if (live_[id] && left_[id] == 1) more -= of_[id];
-    for (const RegisterId id : uses_[at].writes)
-      if (!live_[id]) more += of_[id];
+    const Use& use = uses_[at];
+    for (const RegisterId id : use.writes)
+      if (live_[id]) more -= of_[id];
+    for (const RegisterId id : use.reads)
+      if (!live_[id] || std::ranges::count(use.writes, id) > 0) more += of_[id];
     return more;
   }
   void take(std::uint32_t at) {
-    for (const RegisterId id : uses_[at].reads)
-      if (--left_[id] == 0 && live_[id]) live_[id] = false, words_ -= of_[id];
-    for (const RegisterId id : uses_[at].writes)
-      if (!live_[id] && left_[id] > 0) live_[id] = true, words_ += of_[id];
+    words_ += growth(at);
+    for (const RegisterId id : uses_[at].writes) live_[id] = false;
+    for (const RegisterId id : uses_[at].reads) live_[id] = true;
+  }
+  /// Whether something that it writes is needed behind what has been taken.
+  [[nodiscard]] bool is_needed(std::uint32_t at) const {
+    return std::ranges::any_of(uses_[at].writes, [this](RegisterId id) { return live_[id]; });
   }
 
  private:
@@ -118,76 +129,106 @@ class Pressure {
     std::vector<RegisterId> reads, writes;
   };
   std::vector<Use> uses_;
-  std::vector<std::uint32_t> left_;  // reads to come, by register
   std::vector<bool> live_;
   int words_ = 0;
 };
 
+/// Takes the instructions of a run from its end.
 class ListScheduler {
  public:
   ListScheduler(const ptx::Function& function, const Dependences& dependences, Run run, Pressure pressure,
                 int limit)
-      : dependences_(dependences),
-        first_(run.first),
+      : first_(run.first),
         size_(run.end - run.first),
         pressure_(std::move(pressure)),
         limit_(limit),
-        latency_(size_),
-        path_(size_),
-        earliest_(size_),
-        waits_for_(size_) {
-    for (std::uint32_t at = 0; at < size_; ++at) latency_[at] = latency(function.instructions[first_ + at]);
-    for (std::uint32_t at = size_; at-- > 0;)
-      for (const Dependence& d : dependences_.after(at)) {
-        ++waits_for_[d.to];
-        path_[at] = std::max(path_[at], path_[d.to] + (d.value ? latency_[at] : 1));
+        timing_(size_),
+        depth_(size_),
+        due_(size_),
+        waits_for_(size_),
+        before_(size_) {
+    for (std::uint32_t at = 0; at < size_; ++at) {
+      timing_[at] = timing(function.instructions[first_ + at]);
+      if (timing_[at].load && pressure_.is_needed(at)) due_[at] = timing_[at].latency;
+      for (const Dependence& d : dependences.after(at)) {
+        ++waits_for_[at];
+        before_[d.to].push_back({at, d.value});
+        depth_[d.to] = std::max(depth_[d.to], depth_[at] + (d.value ? timing_[at].latency : 1));
       }
+    }
   }
 
   void run(std::vector<std::uint32_t>& order) {
     for (std::uint32_t at = 0; at < size_; ++at)
       if (waits_for_[at] == 0) ready_.push_back(at);
-    for (std::uint64_t now = 0; !ready_.empty(); ++now) {
-      const std::size_t chosen = choose(now);
+    const std::size_t end = order.size() + size_;
+    order.resize(end);
+    for (std::size_t place = end; !ready_.empty();) {
+      const std::size_t chosen = choose();
       const std::uint32_t at = ready_[chosen];
       ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(chosen));
-      now = std::max(now, earliest_[at]);
-      pressure_.take(at);
-      order.push_back(first_ + at);
-      for (const Dependence& d : dependences_.after(at)) {
-        earliest_[d.to] = std::max(earliest_[d.to], now + (d.value ? latency_[at] : 1));
-        if (--waits_for_[d.to] == 0) ready_.push_back(d.to);
-      }
+      order[--place] = first_ + at;
+      take(at);
     }
   }
 
  private:
-  /// Smaller is better: fits into the registers, has its operands, lies on the longer path, stood first.
-  [[nodiscard]] std::size_t choose(std::uint64_t now) const {
+  /// Cycles from the end of the run. Those that loads take are no time in which arithmetic waits.
+  struct Clock {
+    std::uint64_t all = 0, arithmetic = 0;
+    [[nodiscard]] std::uint64_t of(const Timing& what) const { return what.load ? all : arithmetic; }
+  };
+
+  void take(std::uint32_t at) {
+    constexpr std::uint64_t kLoadCycles = 2;
+    const std::uint64_t waited = wait(at);
+    now_.all += waited, now_.arithmetic += waited;
+    pressure_.take(at);
+    for (const Dependence& d : before_[at]) {
+      const Timing& earlier = timing_[d.to];
+      due_[d.to] = std::max(due_[d.to], now_.of(earlier) + (d.value ? earlier.latency : 1));
+      if (--waits_for_[d.to] == 0) ready_.push_back(d.to);
+    }
+    if (timing_[at].load)
+      now_.all += kLoadCycles;
+    else
+      ++now_.all, ++now_.arithmetic;
+  }
+  [[nodiscard]] std::uint64_t wait(std::uint32_t at) const {
+    const std::uint64_t now = now_.of(timing_[at]);
+    return std::max(due_[at], now) - now;
+  }
+  [[nodiscard]] std::size_t choose() const {
     std::size_t best = 0;
     for (std::size_t r = 1; r < ready_.size(); ++r)
-      if (better(ready_[r], ready_[best], now)) best = r;
+      if (better(ready_[r], ready_[best])) best = r;
     return best;
   }
-  [[nodiscard]] bool better(std::uint32_t a, std::uint32_t b, std::uint64_t now) const {
+  /// Fits into the registers; its result is there in time for those that need it; is a load or frees a
+  /// register; lies on the longer path; stood last.
+  [[nodiscard]] bool better(std::uint32_t a, std::uint32_t b) const {
     const int growth_a = pressure_.growth(a), growth_b = pressure_.growth(b);
-    const bool over_a = growth_a > 0 && pressure_.words() + growth_a > limit_,
-               over_b = growth_b > 0 && pressure_.words() + growth_b > limit_;
+    const bool over_a = pressure_.words() + growth_a > limit_, over_b = pressure_.words() + growth_b > limit_;
     if (over_a != over_b) return over_b;
     if (over_a && growth_a != growth_b) return growth_a < growth_b;
-    const std::uint64_t start_a = std::max(earliest_[a], now), start_b = std::max(earliest_[b], now);
-    if (start_a != start_b) return start_a < start_b;
-    if (path_[a] != path_[b]) return path_[a] > path_[b];
-    return a < b;
+    const bool first_a = timing_[a].load || growth_a < 0, first_b = timing_[b].load || growth_b < 0;
+    if (over_a && first_a != first_b) return first_a;
+    const std::uint64_t wait_a = wait(a), wait_b = wait(b);
+    if (wait_a != wait_b) return wait_a < wait_b;
+    if (first_a != first_b) return first_a;
+    if (depth_[a] != depth_[b]) return depth_[a] > depth_[b];
+    return a > b;
   }
 
-  const Dependences& dependences_;
   std::uint32_t first_, size_;
   Pressure pressure_;
   int limit_;
-  std::vector<std::uint32_t> latency_;
-  std::vector<std::uint64_t> path_, earliest_;
+  std::vector<Timing> timing_;
+  std::vector<std::uint64_t> depth_;  // the longest path from the beginning of the run
+  std::vector<std::uint64_t> due_;    // by the clock of what it is
   std::vector<std::uint32_t> waits_for_, ready_;
+  std::vector<std::vector<Dependence>> before_;
+  Clock now_;
 };
 
 std::vector<RegisterId> live_after(const ptx::ControlFlow& flow, const ptx::Liveness& liveness, Run run) {
@@ -227,7 +268,7 @@ std::vector<Run> find_runs(const ptx::Function& function, const ptx::ControlFlow
   return runs;
 }
 
-Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, unsigned registers,
+Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, unsigned values,
                   Passes passes) {
   Schedule result;
   result.runs = find_runs(function, flow);
@@ -247,9 +288,8 @@ Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, u
       continue;
     }
     const Dependences dependences(function, roots, run.first, run.end);
-    Pressure pressure(function, unit, words, run, liveness.live_before(run.first),
-                      live_after(flow, liveness, run));
-    ListScheduler(function, dependences, run, std::move(pressure), static_cast<int>(registers))
+    Pressure pressure(function, unit, words, run, live_after(flow, liveness, run));
+    ListScheduler(function, dependences, run, std::move(pressure), static_cast<int>(values))
         .run(result.order);
   }
   return result;
