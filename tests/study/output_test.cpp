@@ -245,9 +245,9 @@ TEST_CASE("ranges: both ends, decimals as people write them, and what is no rang
     return kWorkload + "[[axis]]\nkey = \"a\"\nrange = { " + range + " }\n";
   };
   const auto labels = [&](const std::string& range) {
+    const Study study = parse_study(axis(range), "s.toml");
     std::string all;
-    for (const AxisPoint& point : parse_study(axis(range), "s.toml").axes.at(0).points)
-      all += point.label + " ";
+    for (const AxisPoint& point : study.axes.at(0).points) all += point.label + " ";
     return all;
   };
   CHECK(labels("from = 0.1, to = 0.3, step = 0.1") == "0.1 0.2 0.3 ");
@@ -273,7 +273,7 @@ TEST_CASE("mistakes of axes, figures and speed-ups as a whole") {
   CHECK_THAT(axis("name = \"x\"\nvalues = [1]\n"),
              Contains("found none of config, key, keys, option and [[axis.point]]"));
   CHECK_THAT(axis("key = \"a\"\noption = \"b\"\nvalues = [1]\n"), Contains("found several of config, key"));
-  CHECK_THAT(axis("key = \"a\"\nvalues = []\n"), Contains("expected at least one value"));
+  CHECK_THAT(axis("key = \"a\"\nvalues = []\n"), Contains("expected a list with at least one element"));
   CHECK_THAT(axis("name = \"speedup\"\nkey = \"a\"\nvalues = [1]\n"),
              Contains("an axis cannot be called 'speedup'"));
   CHECK_THAT(refused(kAxes + "[[figure]]\nname = \"a/b\"\nx = \"mhz\"\ny = \"ipc\"\n"),
