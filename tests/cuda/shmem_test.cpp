@@ -157,21 +157,21 @@ TEST_CASE("network: a checked run finds no error in the library") {
 }
 
 TEST_CASE("network: the host's functions refuse what cannot work") {
-  CHECK(
-      test_program("errors", "1").out ==
-      "shmem: init() has not been called\n"
-      "shmem: init() needs at least one work-group, and queues with a power of two of entries\n"
-      "shmem: init() needs at least one work-group, and queues with a power of two of entries\n"
-      "shmem: init() has been called before\n"
-      "shmem: the symmetric heap has no room for 2097152 bytes more; init() makes it as large as "
-      "Options::heap_bytes says\n"
-      "shmem: the symmetric heap has no room for 256 bytes more; init() makes it as large as "
-      "Options::heap_bytes says\n"
-      "shmem: free() of what malloc() has not given\n"
-      "shmem: a kernel of 4001 work-groups; init() made queues for 4000\n"
-      "shmem: a kernel of 4000 work-groups of 1024 threads; 80 are resident on a device at a time, and those "
-      "would wait for the others for ever\n"
-      "shmem: init() has not been called\n");
+  CHECK(test_program("errors", "1").out ==
+        "shmem: init() has not been called\n"
+        "shmem: init() needs at least one work-group, and queues with a power of two of entries\n"
+        "shmem: init() needs at least one work-group, and queues with a power of two of entries\n"
+        "shmem: init() has been called before\n"
+        "shmem: the symmetric heap has no room for 2097152 bytes more; init() makes it as large as "
+        "Options::heap_bytes says\n"
+        "shmem: the symmetric heap has no room for 256 bytes more; init() makes it as large as "
+        "Options::heap_bytes says\n"
+        "shmem: free() of what malloc() has not given\n"
+        "shmem: a kernel of 4001 work-groups; init() made queues for 4000\n"
+        "shmem: a kernel of 4000 work-groups of 1024 threads; 160 are resident on a device at a time, and "
+        "those "
+        "would wait for the others for ever\n"
+        "shmem: init() has not been called\n");
   const Finished crowd = test_program("crowd", "1");
   CHECK(crowd.out == "719\n");  // cudaErrorLaunchFailure
   CHECK(crowd.err.find("trap in kernel") != std::string::npos);
