@@ -289,7 +289,7 @@ $DONE:
 
 TEST_CASE("order of warps: those that wait for others, and locks") {
   CHECK(results(kSpin) == by_thread([](auto t) { return 7 - t / 32; }));
-  CHECK(results(kLocked) == by_thread([](auto) { return 40; }));
+  CHECK(results(kLocked) == by_thread([](auto) { return 40u; }));
 }
 
 TEST_CASE("order of warps: warps that wait for ever, and write to shared memory meanwhile, are found") {
