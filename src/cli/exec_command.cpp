@@ -72,8 +72,7 @@ void add_code_options(Syntax& syntax) {
       "interleave", po::value<std::string>(),
       "warp instructions that a warp executes before the next warp of its CTA does, for programs that lack a "
       "barrier between accesses to global memory; by default a warp runs to its next barrier, but lets the "
-      "others "
-      "run between its reads and writes of shared memory");
+      "others run between its reads and writes of shared memory");
 }
 
 std::vector<std::string> texts_of(const po::variables_map& values, const char* name) {

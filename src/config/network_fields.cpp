@@ -48,7 +48,7 @@ NetworkRows nic_rows() {
           "what the NIC writes to a GPU in whole sectors, for operations of more than 128 bytes, goes to "
           "DRAM and 0: is "
           "placed in the L2; 1: updates lines that are there; 2: drops them",
-          "assumed: ComP-Net and GPUDirect say that the L2 sees such writes, not what it does"),
+          "assumed; ComP-Net does not say"),
   };
 }
 

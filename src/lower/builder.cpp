@@ -10,7 +10,6 @@
 #include "lower/merge.hpp"
 #include "lower/register_needs.hpp"
 #include "lower/unroll.hpp"
-#include "ptx/control_flow.hpp"
 
 namespace lockstep::lower {
 
@@ -119,12 +118,13 @@ void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
       reordered(shape.function, schedule(shape.function, flow, full - kReserved, passes_)), passes_);
   const unsigned target = known_registers_ > 0 ? std::min(std::max(full, known_registers_), kMaxRegisters)
                                                : registers_for(values, shape.function.directives, arch_);
-  lower(f, shape, target, std::max(target - kReserved, std::min(values, target)));
+  lower(f, shape, flow, target, std::max(target - kReserved, std::min(values, target)));
 }
 
 /// Schedules and lowers the function: `values` live at once where possible, in `target` registers.
-void Builder::lower(const exec::FunctionCode& f, const Predicated& shape, unsigned target, unsigned values) {
-  const Schedule order = schedule(shape.function, ptx::ControlFlow(shape.function), values, passes_);
+void Builder::lower(const exec::FunctionCode& f, const Predicated& shape, const ptx::ControlFlow& flow,
+                    unsigned target, unsigned values) {
+  const Schedule order = schedule(shape.function, flow, values, passes_);
   const Mark start = mark();
   const unsigned used = with_registers(f, shape, order, target);
   if (used <= target || used == values_) return;

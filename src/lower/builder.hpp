@@ -10,6 +10,7 @@
 #include "lower/predication.hpp"
 #include "lower/schedule.hpp"
 #include "lower/sequences.hpp"
+#include "ptx/control_flow.hpp"
 
 namespace lockstep::lower {
 
@@ -25,8 +26,8 @@ class Builder : private Emitter {
   void function(const exec::FunctionCode& function_code, const Predicated& shape);
   [[nodiscard]] std::vector<std::uint32_t> lengths(const exec::FunctionCode& function_code,
                                                    const Unrolled& all);
-  void lower(const exec::FunctionCode& function_code, const Predicated& shape, unsigned target,
-             unsigned values);
+  void lower(const exec::FunctionCode& function_code, const Predicated& shape, const ptx::ControlFlow& flow,
+             unsigned target, unsigned values);
   [[nodiscard]] unsigned with_registers(const exec::FunctionCode& function_code, const Predicated& shape,
                                         const Schedule& schedule, unsigned target);
   void runs(const exec::FunctionCode& function_code, const Schedule& schedule, const Predicated& shape);

@@ -17,10 +17,9 @@ using ptx::Space;
 /// A run longer than this is cut, so that the work stays near linear in the kernel's length.
 constexpr std::uint32_t kLongestRun = 4096;
 
-/// Cycles between an instruction and the first that needs its result, and how many more the machine is taken.
 struct Timing {
-  std::uint32_t latency = 0;
-  bool load = false;
+  std::uint32_t latency = 0;  // cycles between an instruction and the first that needs its result
+  bool load = false;          // it takes the machine longer than others (ListScheduler::take)
 };
 
 /// As ptxas 13.0 has them for sm_75, sm_80, sm_86 and sm_90; see schedule.hpp.

@@ -24,15 +24,7 @@ struct Record {
 /// The CTA's records of one warp.
 std::vector<Record> recorded(Device& device, std::uint32_t threads, const Arguments& arguments,
                              unsigned warp) {
-  const auto kernel = device.kernel("run");
-  Launch launch;
-  launch.kernel = kernel.get();
-  launch.grid = {1, 1, 1};
-  launch.block = {threads, 1, 1};
-  launch.parameters = arguments.bytes();
-  Grid grid(launch, device.memory, device.options);
-  CtaRecord record;
-  REQUIRE(grid.run_cta(0, &record));
+  const CtaRecord record = device.record("run", {1, 1, 1}, {threads, 1, 1}, arguments).front();
   std::vector<Record> out;
   std::size_t word = 0;
   for (const trace::Record& r : record.warps.at(warp).records) {

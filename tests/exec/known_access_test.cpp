@@ -151,16 +151,8 @@ TEST_CASE("accesses through one base do what each does alone") {
     Device device(text);
     const Address at = device.array(memory), out = device.zeros<std::uint64_t>(kLanesOfWarp);
     const Outcome expected = interpret(program, memory);
-    const auto kernel = device.kernel("run");
-    const Arguments arguments(at, out);
-    Launch launch;
-    launch.kernel = kernel.get();
-    launch.grid = {1, 1, 1};
-    launch.block = {kLanesOfWarp, 1, 1};
-    launch.parameters = arguments.bytes();
-    Grid grid(launch, device.memory, device.options);
-    CtaRecord record;
-    REQUIRE(grid.run_cta(0, &record));
+    const CtaRecord record =
+        device.record("run", {1, 1, 1}, {kLanesOfWarp, 1, 1}, Arguments(at, out)).front();
     CHECK(device.read<std::uint64_t>(out, kLanesOfWarp) == expected.sums);
     if (!program.shared) CHECK(device.read<std::uint8_t>(at, kBytes) == memory);
     const auto found = recorded(record.warps[0], program.shared ? 0 : at);

@@ -68,17 +68,19 @@ class Device {
   RunCounts run(std::string_view name, Dim3 grid, Dim3 block, const Arguments& arguments,
                 std::uint32_t dynamic = 0) {
     const auto executable = kernel(name);
-    Launch launch;
-    launch.kernel = executable.get();
-    launch.grid = grid;
-    launch.block = block;
-    launch.cluster = cluster;
-    launch.dynamic_shared_bytes = dynamic;
-    launch.parameters = arguments.bytes();
-    launch.cooperative = cooperative;
     RunCounts counts;
-    if (!exec::run(launch, memory, options, &counts)) throw std::runtime_error("interrupted");
+    if (!exec::run(launch_of(*executable, grid, block, arguments, dynamic), memory, options, &counts))
+      throw std::runtime_error("interrupted");
     return counts;
+  }
+  /// Runs CTA after CTA. What each of them did.
+  std::vector<CtaRecord> record(std::string_view name, Dim3 grid, Dim3 block, const Arguments& arguments) {
+    const auto executable = kernel(name);
+    Grid ctas(launch_of(*executable, grid, block, arguments, 0), memory, options);
+    std::vector<CtaRecord> records(grid.count());
+    for (std::size_t i = 0; i < records.size(); ++i)
+      if (!ctas.run_cta(i, &records[i])) throw std::runtime_error("interrupted");
+    return records;
   }
 
   DeviceMemory memory;
@@ -87,6 +89,20 @@ class Device {
   RunOptions options;
   Dim3 cluster;
   bool cooperative = false;
+
+ private:
+  [[nodiscard]] Launch launch_of(const Executable& executable, Dim3 grid, Dim3 block,
+                                 const Arguments& arguments, std::uint32_t dynamic) const {
+    Launch launch;
+    launch.kernel = &executable;
+    launch.grid = grid;
+    launch.block = block;
+    launch.cluster = cluster;
+    launch.dynamic_shared_bytes = dynamic;
+    launch.parameters = arguments.bytes();
+    launch.cooperative = cooperative;
+    return launch;
+  }
 };
 
 }  // namespace lockstep::exec::test

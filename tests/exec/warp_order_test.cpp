@@ -188,16 +188,7 @@ std::vector<CtaRecord> records_of(const std::string& text, std::uint32_t order) 
   device.options.interleave = order;
   const Address out = device.zeros<std::uint32_t>(3 * kThreads),
                 in = device.array(std::vector<std::uint32_t>(kThreads, 1));
-  const auto executable = device.kernel("entry");
-  const Arguments arguments(out, in);
-  Launch launch;
-  launch.kernel = executable.get();
-  launch.grid = {3, 1, 1};
-  launch.block = {kThreads, 1, 1};
-  launch.parameters = arguments.bytes();
-  Grid grid(launch, device.memory, device.options);
-  std::vector<CtaRecord> records(3);
-  for (std::uint64_t cta = 0; cta < 3; ++cta) REQUIRE(grid.run_cta(cta, &records[cta]));
+  auto records = device.record("entry", {3, 1, 1}, {kThreads, 1, 1}, Arguments(out, in));
   CHECK(device.read<std::uint32_t>(out, 3 * kThreads) == std::vector<std::uint32_t>(3 * kThreads, kThreads));
   return records;
 }
