@@ -21,9 +21,6 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms of GCC 12 on std::string (its bugs 105329, 105651, 105562).
   target_compile_options(lockstep_flags INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
-  if(LOCKSTEP_PCH)  # the same in what comes from a precompiled header, which counts as no system header
-    target_compile_options(lockstep_flags INTERFACE -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
-  endif()
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(lockstep_flags INTERFACE -march=x86-64-v2)  # popcnt; every server since 2009
@@ -56,12 +53,9 @@ function(lockstep_library name)
   endif()
 endfunction()
 
-# lockstep_precompile(NAME...): these libraries share the precompiled header of the first; they have the same compiler options.
-function(lockstep_precompile first)
-  target_precompile_headers(lockstep_${first} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
-  foreach(name ${ARGN})
-    target_precompile_headers(lockstep_${name} REUSE_FROM lockstep_${first})
-  endforeach()
+# lockstep_compile_alone(FILE...): these files define the same names as others of their folder, each for its entry of a registry.
+function(lockstep_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # lockstep_optimise_program(PROGRAM NAME...): optimises PROGRAM and these libraries across their files. The objects

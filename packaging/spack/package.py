@@ -33,7 +33,7 @@ class Lockstep(CMakePackage):
     def cmake_args(self):
         return [
             self.define("LOCKSTEP_TESTS", False),
-            self.define("LOCKSTEP_PCH", True),
+            self.define("LOCKSTEP_UNITY", True),
             self.define("LOCKSTEP_LTO", True),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_MPI", not self.spec.satisfies("+mpi")),
         ]

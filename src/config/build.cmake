@@ -15,6 +15,8 @@ endfunction()
 
 get_target_property(kind lockstep_config TYPE)
 if(NOT kind STREQUAL "INTERFACE_LIBRARY")
+  file(GLOB topologies CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/config/topology_*.cpp)
+  lockstep_compile_alone(${topologies})
   lockstep_embed_inis(configs embedded_inis)
   lockstep_embed_inis(systems embedded_system_inis)
 endif()

@@ -37,8 +37,10 @@ inline constexpr const char* kListingVariable = "LOCKSTEP_CUDA_LISTING";
 /// Limit on the simulated core cycles; not set: no limit.
 inline constexpr const char* kMaxCyclesVariable = "LOCKSTEP_CUDA_MAX_CYCLES";
 
-/// Warp instructions that the process may execute in all; not set: no limit.
+/// Warp instructions that a warp executes before the next one of its CTA does (exec::RunOptions::interleave);
+/// not set: it runs to its next barrier.
 inline constexpr const char* kInterleaveVariable = "LOCKSTEP_CUDA_INTERLEAVE";
+/// Warp instructions that the process may execute in all; not set: no limit.
 inline constexpr const char* kMaxInstructionsVariable = "LOCKSTEP_CUDA_MAX_INSTRUCTIONS";
 
 /// File descriptor of an ExecutionPage (execution_page.hpp); not set: no monitoring.
