@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <regex>
 
-#include "program.hpp"
+#include "tests/cli/support.hpp"
 
 using namespace lockstep::cli;
 
@@ -19,8 +19,6 @@ std::vector<std::string> all(const std::string& text, const std::string& pattern
   for (std::sregex_iterator i(text.begin(), text.end(), regex), end; i != end; ++i) found.push_back((*i)[1]);
   return found;
 }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

@@ -7,14 +7,12 @@
 #include <sstream>
 
 #include "paths.hpp"
-#include "tests/cli/program.hpp"
+#include "tests/cli/support.hpp"
 
 namespace lockstep::cli {
 namespace {
 
 using Json = nlohmann::json;
-
-const std::string kChain = LOCKSTEP_SOURCE_DIR "/traces/chain";
 
 /// v100 with a name of its own, of which these values are said to be assumed, and nothing else.
 std::string small_gpu(const Folder& folder) {

@@ -9,7 +9,7 @@
 #include <functional>
 #include <thread>
 
-#include "tests/cli/program.hpp"
+#include "tests/cli/support.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -19,8 +19,6 @@ using Catch::Matchers::Contains;
 
 constexpr int kCheckpointed = 75;
 
-/// Takes a second or more to simulate.
-const TinyTrace kLong{.kernels = 40, .ctas = 160, .warps = 8, .body = 60};
 const TinyTrace kShort{.kernels = 6, .ctas = 4, .warps = 2, .body = 20};
 
 std::vector<std::string> checkpoints_in(const std::string& folder) {
@@ -37,11 +35,11 @@ void wait_until(const std::function<bool()>& there) {
 }
 
 /// A trace, the statistics of its whole run, and a run of it that keeps its state after every kernel.
-struct Bench {
+struct CheckpointBench {
   Folder folder;
   std::string expected;
 
-  explicit Bench(const TinyTrace& trace = kShort) {
+  explicit CheckpointBench(const TinyTrace& trace = kShort) {
     write_trace(folder / "t", trace);
     REQUIRE(run({"run", folder / "t", "-q", "-o", folder / "whole"}).code == 0);
     expected = slurp(folder / "whole/stats.json");
@@ -79,7 +77,7 @@ void flip(const std::string& file, std::size_t at) {
 }  // namespace
 
 TEST_CASE("a run that was killed goes on to the same bytes", "[long]") {
-  const Bench bench(kLong);
+  const CheckpointBench bench(kLong);
   for (const char* threads : {"1", "2"}) {
     Program program({.arguments = bench.keeping(
                          checkpoints_in(bench.folder / "c").empty()
@@ -101,7 +99,7 @@ TEST_CASE("a run that was killed goes on to the same bytes", "[long]") {
 }
 
 TEST_CASE("signals of batch systems end a run after a kernel, with a checkpoint") {
-  const Bench bench(kLong);
+  const CheckpointBench bench(kLong);
   const int signal = GENERATE(SIGUSR1, SIGTERM);
   bench.stop_with(signal);
   CHECK(checkpoints_in(bench.folder / "c").size() <= 2);
@@ -110,7 +108,7 @@ TEST_CASE("signals of batch systems end a run after a kernel, with a checkpoint"
 }
 
 TEST_CASE("Ctrl-C ends a run at once, whatever is kept") {
-  const Bench bench(kLong);
+  const CheckpointBench bench(kLong);
   Program program({.arguments = bench.keeping()});
   wait_until([&] { return !checkpoints_in(bench.folder / "c").empty(); });
   program.send(SIGINT);
@@ -118,7 +116,7 @@ TEST_CASE("Ctrl-C ends a run at once, whatever is kept") {
 }
 
 TEST_CASE("a checkpoint that is not whole, or not of this run, is refused by name", "[long]") {
-  const Bench bench(kLong);
+  const CheckpointBench bench(kLong);
   bench.stop_with(SIGUSR1);
   const std::string file = bench.newest(), whole = slurp(file);
   const auto refused = [&](const std::vector<std::string>& more, const std::string& why) {
@@ -152,7 +150,7 @@ TEST_CASE("a checkpoint that is not whole, or not of this run, is refused by nam
 }
 
 TEST_CASE("checkpoints of one run are not mixed with another's", "[long]") {
-  const Bench bench(kLong);
+  const CheckpointBench bench(kLong);
   bench.stop_with(SIGUSR1);
   const Finished anew = run(bench.keeping());
   CHECK(anew.code == 2);
@@ -165,7 +163,7 @@ TEST_CASE("checkpoints of one run are not mixed with another's", "[long]") {
 }
 
 TEST_CASE("what cannot be kept is refused, with what can") {
-  const Bench bench;
+  const CheckpointBench bench;
   const auto refused = [](const std::vector<std::string>& words, const std::string& why) {
     const Finished result = run(words);
     CAPTURE(words, result.err);
@@ -184,7 +182,7 @@ TEST_CASE("what cannot be kept is refused, with what can") {
 }
 
 TEST_CASE("a folder that takes no checkpoints is refused before the run") {
-  const Bench bench;
+  const CheckpointBench bench;
   spill(bench.folder / "c", "a file");
   const Finished result = run(bench.keeping());
   CHECK(result.code == 2);
@@ -193,7 +191,7 @@ TEST_CASE("a folder that takes no checkpoints is refused before the run") {
 }
 
 TEST_CASE("a checkpoint that cannot be written is warned of once, and the run goes on") {
-  const Bench bench;
+  const CheckpointBench bench;
   Launch launch{.arguments = {"run", bench.folder / "t", "-q", "--checkpoint", bench.folder / "c,every=0s"}};
   launch.file_limit = 2000;  // less than a checkpoint
   const Finished result = run(launch);

@@ -12,10 +12,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Bench {
+struct CorrelateBench {
   Folder folder;
   Json stats;
-  Bench() {
+  CorrelateBench() {
     write_trace(folder / "t", {.kernels = 2});
     REQUIRE(run({"run", folder / "t", "-q", "-o", folder / "run"}).code == 0);
     stats = Json::parse(slurp(folder / "run/stats.json"));
@@ -29,7 +29,7 @@ struct Bench {
 }  // namespace
 
 TEST_CASE("errors against measurements that are off by known shares") {
-  const Bench bench;
+  const CorrelateBench bench;
   spill(bench.folder / "hw.csv", fmt::format("kernel,grid,block,elapsed_ns,warp_instructions\ntiny(float "
                                              "*),2x1x1,64x1x1,{},44\ntiny(float *),2x1x1,64x1x1,{},44\n",
                                              bench.measured(0, 0.25), bench.measured(1, -0.5)));
@@ -58,7 +58,7 @@ TEST_CASE("errors against measurements that are off by known shares") {
 }
 
 TEST_CASE("pairs of values alone: those that --csv writes, and those of other simulators") {
-  const Bench bench;
+  const CorrelateBench bench;
   spill(bench.folder / "hw.csv", fmt::format("kernel,elapsed_ns\ntiny,{}\ntiny,{}\n", bench.measured(0, 0.25),
                                              bench.measured(1, -0.5)));
   const Finished direct = run({"correlate", bench.folder / "run", "--hardware", bench.folder / "hw.csv",
@@ -82,7 +82,7 @@ TEST_CASE("pairs of values alone: those that --csv writes, and those of other si
 }
 
 TEST_CASE("several programs, by column, by name and by label") {
-  const Bench bench;
+  const CorrelateBench bench;
   write_trace(bench.folder / "u", {.body = 50});
   REQUIRE(run({"run", bench.folder / "u", "-q", "-o", bench.folder / "other"}).code == 0);
   spill(bench.folder / "t.csv", fmt::format("kernel,elapsed_ns\ntiny,{}\n", bench.measured(0, 0.1)));
@@ -101,7 +101,7 @@ TEST_CASE("several programs, by column, by name and by label") {
 }
 
 TEST_CASE("correlate refuses what it cannot use") {
-  const Bench bench;
+  const CorrelateBench bench;
   const auto refused = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "correlate");
     const Finished result = run(arguments);

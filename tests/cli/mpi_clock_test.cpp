@@ -28,9 +28,9 @@ Json results() {
           {"system", {{"network", {{"processes", processes}}}}}};
 }
 
-class Folder {
+class ShownFolder {
  public:
-  Folder() { std::ofstream(path() + "/system.ini") << "[system]\n"; }
+  ShownFolder() { std::ofstream(path() + "/system.ini") << "[system]\n"; }
   [[nodiscard]] std::string path() const { return folder_.path(); }
   ShownRun read_text(const std::string& text, unsigned rank, const ShownProgram& program) const {
     std::ofstream(path() + "/stats.json") << text;
@@ -48,7 +48,7 @@ class Folder {
 }  // namespace
 
 TEST_CASE("The times of a process are those of its device in the earlier run") {
-  const Folder folder;
+  const ShownFolder folder;
   const ShownRun run = folder.read(results(), 1);
   CHECK(run.clock_ps == std::vector<std::uint64_t>{1, 5});
   CHECK(run.event_ps == std::vector<std::uint64_t>{7, 10});
@@ -59,7 +59,7 @@ TEST_CASE("The times of a process are those of its device in the earlier run") {
 }
 
 TEST_CASE("An earlier run of something else is refused") {
-  const Folder folder;
+  const ShownFolder folder;
   CHECK_THROWS_WITH(folder.read(results(), 0, {"other", "[system]\n", 2}),
                     Contains("found a run of program; expected one of other"));
   CHECK_THROWS_WITH(folder.read(results(), 0, {"program", "[system]\n", 3}),
@@ -73,7 +73,7 @@ TEST_CASE("An earlier run of something else is refused") {
 }
 
 TEST_CASE("Results that are none are refused with their file") {
-  const Folder folder;
+  const ShownFolder folder;
   const auto changed = [](const char* pointer, const Json& value) {
     Json json = results();
     json[Json::json_pointer(pointer)] = value;

@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "paths.hpp"
-#include "tests/cli/program.hpp"
+#include "tests/cli/support.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -25,27 +25,25 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kSource = LOCKSTEP_SOURCE_DIR;
-const std::string kTrace = kSource + "/traces/chain";
-const std::string kPtx = kSource + "/examples/ptx/vector_add.ptx",
-                  kScript = kSource + "/examples/vector_add.launch";
+const std::string kScript = kSource + "/examples/vector_add.launch";
 const std::string kFull = "lockstep: error: standard output: cannot be written: No space left on device\n";
 
 /// Each command with arguments that make it print something.
 std::map<std::string, std::vector<std::string>> printing_commands(const Folder& folder) {
-  return {{"run", {kTrace}},
+  return {{"run", {kChain}},
           {"exec", {"--functional", "--", "/bin/true", "--help"}},
           {"record", {"--help"}},
           {"script", {"--help"}},
-          {"info", {kTrace}},
+          {"info", {kChain}},
           {"config", {}},
           {"compare", {folder / "a", folder / "b"}},
           {"report", {folder / "a", "-o", folder / "report.html"}},
           {"sweep", {LOCKSTEP_SOURCE_DIR "/studies/quick.toml", "--list", "-o", folder / "study"}},
           {"correlate", {folder / "a", "--hardware", folder / "measured.csv"}},
           {"stats", {}},
-          {"convert", {kTrace, folder / "a.lst"}},
-          {"export", {"goal", kTrace, folder / "a", "-o", folder / "a.goal"}},
-          {"lower", {kPtx}},
+          {"convert", {kChain, folder / "a.lst"}},
+          {"export", {"goal", kChain, folder / "a", "-o", folder / "a.goal"}},
+          {"lower", {kVectorAddPtx}},
           {"synth", {"chain", "--out", folder / "t"}}};
 }
 
@@ -96,8 +94,8 @@ void write_endless(const Folder& folder) {
 
 TEST_CASE("every command says that standard output is lost, and ends with code 4") {
   const Folder folder;
-  REQUIRE(run({"run", kTrace, "-q", "-o", folder / "a"}).code == 0);
-  REQUIRE(run({"run", kTrace, "-q", "-c", "a100", "-o", folder / "b"}).code == 0);
+  REQUIRE(run({"run", kChain, "-q", "-o", folder / "a"}).code == 0);
+  REQUIRE(run({"run", kChain, "-q", "-c", "a100", "-o", folder / "b"}).code == 0);
   std::ofstream(folder / "measured.csv") << "kernel,elapsed_ns\nsolver_myocyte,1000\n";
   const auto commands = printing_commands(folder);
   std::set<std::string> names;
@@ -119,7 +117,7 @@ TEST_CASE("every command says that standard output is lost, and ends with code 4
     CHECK(with_full_output({option}).code == 4);
     CHECK(with_full_output({option}).err == kFull);
   }
-  CHECK(with_full_output({"run", kPtx, "--launch", kScript}).code == 4);
+  CHECK(with_full_output({"run", kVectorAddPtx, "--launch", kScript}).code == 4);
   CHECK(with_full_output({"config", "--assumed"}).code == 4);
 }
 
@@ -130,13 +128,13 @@ TEST_CASE("an error keeps its own exit code where standard output is lost, too")
 TEST_CASE("results are kept where only the summary is lost") {
   const Folder folder;
   Launch launch;
-  launch.arguments = {"run", kTrace, "-o", folder / "out"};
+  launch.arguments = {"run", kChain, "-o", folder / "out"};
   launch.out = "/dev/full";
   CHECK(run(launch).code == 4);
   CHECK(nlohmann::json::parse(slurp(folder / "out/stats.json"))["partial"] == false);
   // A closed standard output: no file may take its number.
   const Finished closed =
-      shell(std::string(LOCKSTEP_BINARY) + " run " + kTrace + " -o " + folder / "closed" + " >&-");
+      shell(std::string(LOCKSTEP_BINARY) + " run " + kChain + " -o " + folder / "closed" + " >&-");
   CHECK(closed.code == 4);
   CHECK(slurp(folder / "closed/stats.json") == slurp(folder / "out/stats.json"));
 }
@@ -152,7 +150,7 @@ TEST_CASE("a reader that goes away ends a command quietly") {
 
 TEST_CASE("messages that cannot be written do no harm") {
   Launch launch;
-  launch.arguments = {"run", kTrace};
+  launch.arguments = {"run", kChain};
   launch.err = "/dev/full";
   CHECK(run(launch).code == 0);
   launch.arguments = {"run", "/none"};
@@ -163,8 +161,8 @@ TEST_CASE("a full disk under -o is an error and leaves nothing half-written") {
   const Folder folder;
   fs::create_directory(folder / "disk");
   if (mount("none", (folder / "disk").c_str(), "tmpfs", 0, "size=16k") != 0) return;  // for root only
-  const Finished done = run({"run", kTrace, "-o", folder / "disk/out"});
-  const Finished converted = run({"convert", kTrace, folder / "disk/a.lst"});
+  const Finished done = run({"run", kChain, "-o", folder / "disk/out"});
+  const Finished converted = run({"convert", kChain, folder / "disk/a.lst"});
   const Finished synth = run({"synth", "mixed", "--out", folder / "disk/t"});
   for (const auto& entry : fs::recursive_directory_iterator(folder / "disk"))
     CHECK(entry.path().filename().string().find("tmp") == std::string::npos);
@@ -180,7 +178,7 @@ TEST_CASE("a full disk under -o is an error and leaves nothing half-written") {
 TEST_CASE("a result file that is a full device is an error") {
   const Folder folder;
   fs::create_symlink("/dev/full", folder / "timeline");
-  const Finished done = run({"run", kTrace, "--timeline", folder / "timeline"});
+  const Finished done = run({"run", kChain, "--timeline", folder / "timeline"});
   CHECK(done.code == 4);
   CHECK(done.err == "lockstep: error: " + folder / "timeline: cannot be written: No space left on device\n");
 }
@@ -189,7 +187,7 @@ TEST_CASE("files that cannot be written are refused before the run, and before t
   const Folder folder;
   for (const char* option : {"--timeline", "--work-log"}) {
     INFO(option);
-    const Finished done = run({"run", kTrace, "--threads", "1", option, folder / "none/x"});
+    const Finished done = run({"run", kChain, "--threads", "1", option, folder / "none/x"});
     CHECK(done.code == 2);
     CHECK(done.out.empty());
     CHECK(done.err ==
@@ -246,7 +244,7 @@ TEST_CASE("a recording that is killed leaves nothing, and the next run removes i
     CHECK(program.wait().code == 128 + SIGKILL);
     CHECK(names_in(folder.path()) == before);
     // The program that it has started ends, too; until then its folder is in use.
-    launch.arguments = {"run", kPtx, "--launch", kScript, "-q"};
+    launch.arguments = {"run", kVectorAddPtx, "--launch", kScript, "-q"};
     for (int i = 0; i < 100 && !names_in(folder / "tmp").empty(); ++i) {
       CHECK(run(launch).code == 0);
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -276,7 +274,7 @@ TEST_CASE("a kernel without end is stopped by --max-instructions, and the report
     if (stats.empty()) stats = slurp(folder / threads + "/stats.json");
     CHECK(slurp(folder / threads + "/stats.json") == stats);
   }
-  const Finished trace = run({"run", kTrace, "--max-instructions", "1"});
+  const Finished trace = run({"run", kChain, "--max-instructions", "1"});
   CHECK(trace.code == 2);
   CHECK_THAT(trace.err, Catch::Contains("--max-instructions: a trace has been executed already"));
 }

@@ -4,21 +4,19 @@
 #include <nlohmann/json.hpp>
 
 #include "paths.hpp"
-#include "tests/cli/program.hpp"
+#include "tests/cli/support.hpp"
 
 namespace lockstep::cli {
 namespace {
 
 namespace fs = std::filesystem;
-const std::string kTrace = std::string(LOCKSTEP_SOURCE_DIR) + "/traces/sgemm";
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+const std::string kSgemm = std::string(LOCKSTEP_SOURCE_DIR) + "/traces/sgemm";
 
 }  // namespace
 
 TEST_CASE("report writes one page of a run") {
   const Folder folder;
-  REQUIRE(run({"run", kTrace, "-q", "--profile", "--interval", "1000", "-o", folder / "out"}).code == 0);
+  REQUIRE(run({"run", kSgemm, "-q", "--profile", "--interval", "1000", "-o", folder / "out"}).code == 0);
   const Finished made = run({"report", folder / "out", "-o", folder / "page.html"});
   CHECK(made.code == 0);
   CHECK(made.out == "report in " + (folder / "page.html") + "\n");
@@ -32,8 +30,8 @@ TEST_CASE("report writes one page of a run") {
 
 TEST_CASE("report compares two runs") {
   const Folder folder;
-  REQUIRE(run({"run", kTrace, "-q", "-o", folder / "a"}).code == 0);
-  REQUIRE(run({"run", kTrace, "-q", "-c", "a100", "-o", folder / "b"}).code == 0);
+  REQUIRE(run({"run", kSgemm, "-q", "-o", folder / "a"}).code == 0);
+  REQUIRE(run({"run", kSgemm, "-q", "-c", "a100", "-o", folder / "b"}).code == 0);
   CHECK(run({"report", folder / "a", folder / "b", "-o", folder / "page.html"}).code == 0);
   CHECK(has(slurp(folder / "page.html"), "Differences"));
   CHECK(run({"report", folder / "a", folder / "b", folder / "a"}).code == 2);
@@ -52,13 +50,13 @@ TEST_CASE("report says what is wrong, and writes nothing then") {
 
 TEST_CASE("--profile needs a folder, and a run without it removes the old profile") {
   const Folder folder;
-  const Finished idle = run({"run", kTrace, "--profile"});
+  const Finished idle = run({"run", kSgemm, "--profile"});
   CHECK(idle.code == 2);
   CHECK(has(idle.err, "profile.json"));
-  REQUIRE(run({"run", kTrace, "-q", "--profile", "-o", folder / "out"}).code == 0);
+  REQUIRE(run({"run", kSgemm, "-q", "--profile", "-o", folder / "out"}).code == 0);
   const std::string stats = slurp(folder / "out/stats.json");
   CHECK(fs::exists(folder / "out/profile.json"));
-  REQUIRE(run({"run", kTrace, "-q", "-o", folder / "out"}).code == 0);
+  REQUIRE(run({"run", kSgemm, "-q", "-o", folder / "out"}).code == 0);
   CHECK_FALSE(fs::exists(folder / "out/profile.json"));
   CHECK(slurp(folder / "out/stats.json") == stats);
 }

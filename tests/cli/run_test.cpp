@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "paths.hpp"
-#include "tests/cli/program.hpp"
+#include "tests/cli/support.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -24,9 +24,6 @@ void wait_for_file(const std::string& file) {
   }
   REQUIRE(std::filesystem::exists(file));
 }
-
-/// Takes seconds to simulate, so that there is time to interrupt it.
-const TinyTrace kLong{.kernels = 40, .ctas = 160, .warps = 8, .body = 60};
 
 }  // namespace
 

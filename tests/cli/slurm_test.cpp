@@ -17,10 +17,10 @@ namespace {
 
 const std::string kTools = LOCKSTEP_SOURCE_DIR "/tools/slurm/";
 
-struct Bench {
+struct SlurmBench {
   Folder folder;
 
-  Bench() {
+  SlurmBench() {
     write_trace(folder / "t", {});
     std::filesystem::create_directory(folder / "bin");
     spill(folder / "bin/sbatch", "#!/bin/sh\necho \"$@\" >>" + folder / "sbatch.log");
@@ -51,7 +51,7 @@ bool eventually(Done&& done) {
 }  // namespace
 
 TEST_CASE("an array resumes what is missing or partial") {
-  const Bench bench;
+  const SlurmBench bench;
   bench.list(
       "# runs\nt v100\n\nt v100 --max-cycles 5\nt v100 --set sm.max_ctas=8\nt a100");  // no last newline
   CHECK(bench.pending() == "2,4-6\n");
@@ -81,7 +81,7 @@ TEST_CASE("an array resumes what is missing or partial") {
 }
 
 TEST_CASE("submit.sh asks sbatch for the missing lines only") {
-  const Bench bench;
+  const SlurmBench bench;
   bench.list("t v100\nt a100\nt v100 --window 1\n");
   REQUIRE(bench.script("batch.sh", {"task", "list", "results", "2"}).code == 0);
   REQUIRE(bench.script("submit.sh", {"list", "results", "-c", "8"}).code == 0);
@@ -93,7 +93,7 @@ TEST_CASE("submit.sh asks sbatch for the missing lines only") {
 }
 
 TEST_CASE("a list may have whole command lines, of exec too, and names") {
-  const Bench bench;
+  const SlurmBench bench;
   std::filesystem::create_directories(bench.folder / "with blank");
   write_trace(bench.folder / "with blank/u", {});
   const std::string program = std::string(LOCKSTEP_DRIVER_EXAMPLE) + " ";
@@ -112,7 +112,7 @@ TEST_CASE("a list may have whole command lines, of exec too, and names") {
 }
 
 TEST_CASE("a run that always fails is given up") {
-  const Bench bench;
+  const SlurmBench bench;
   bench.list("t v100\nnone v100\n");
   for (unsigned attempt = 0; attempt < 3; ++attempt) {
     CHECK(bench.pending() == "1-2\n");
@@ -133,7 +133,7 @@ TEST_CASE("a run that always fails is given up") {
 }
 
 TEST_CASE("the statistics of all runs are collected in one table") {
-  const Bench bench;
+  const SlurmBench bench;
   write_trace(bench.folder / "three", {.kernels = 3});
   bench.list("t v100\nthree a100\nnone v100\nthree v100\n");
   for (const char* line : {"1", "2", "3"}) (void)bench.script("batch.sh", {"task", "list", "results", line});
@@ -157,7 +157,7 @@ TEST_CASE("the statistics of all runs are collected in one table") {
 }
 
 TEST_CASE("long lists are submitted in chunks of a thousand") {
-  const Bench bench;
+  const SlurmBench bench;
   std::string list;
   for (int i = 1; i <= 1203; ++i) list += fmt::format("trace{} v100\n", i);
   bench.list(list);
@@ -169,7 +169,7 @@ TEST_CASE("long lists are submitted in chunks of a thousand") {
 }
 
 TEST_CASE("mistakes in a list are named by line") {
-  const Bench bench;
+  const SlurmBench bench;
   const auto refused = [&](const char* text) {
     bench.list(text);
     const Finished result = bench.script("submit.sh", {"list", "results"});
@@ -189,7 +189,7 @@ TEST_CASE("mistakes in a list are named by line") {
 
 TEST_CASE("at the time limit a run is kept, queued again, and goes on; a cancelled one is not queued again",
           "[long]") {
-  const Bench bench;
+  const SlurmBench bench;
   write_trace(bench.folder / "long", {.kernels = 200, .ctas = 160, .warps = 8, .body = 60});
   spill(bench.folder / "bin/scontrol", "#!/bin/sh\necho \"$@\" >>" + bench.folder / "scontrol.log");
   std::filesystem::permissions(bench.folder / "bin/scontrol", std::filesystem::perms::owner_all);
@@ -227,7 +227,7 @@ TEST_CASE("at the time limit a run is kept, queued again, and goes on; a cancell
 }
 
 TEST_CASE("attempts count from where a run would go on") {
-  const Bench bench;
+  const SlurmBench bench;
   bench.list("t v100\n");
   const std::string place = bench.folder / "results/t-v100/";
   std::filesystem::create_directories(place + "checkpoints");

@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 /// Two traces of the same content, one of another, on two schedulers and two numbers of CTAs.
-struct Bench {
+struct SweepBench {
   Folder folder;
-  Bench() {
+  SweepBench() {
     write_trace(folder / "t", {});
     write_trace(folder / "same", {});
     write_trace(folder / "long", {.body = 40});
@@ -60,7 +60,7 @@ std::vector<Json> rows_of(const std::string& json_lines) {
 }  // namespace
 
 TEST_CASE("a sweep runs each different run once and has a row for each of the study") {
-  const Bench bench;
+  const SweepBench bench;
   const Finished done = bench.sweep({"-j", "2"});
   INFO(done.err);
   REQUIRE(done.code == 0);
@@ -87,7 +87,7 @@ TEST_CASE("a sweep's files are the same bytes in whatever way its runs ran") {
       "[speedup]\nagainst = { mhz = 500 }\n[[figure]]\nname = \"f\"\nx = \"mhz\"\ny = \"cycles\"\n"
       "series = \"workload\"\nwhere = { \"sm.max_ctas\" = 8 }\n";
   const auto files = [&](const std::vector<std::string>& arguments) {
-    const Bench bench;
+    const SweepBench bench;
     bench.study(figure);
     REQUIRE(bench.sweep(arguments).code == 0);
     return bench.table() + slurp(bench.folder / "out/table.jsonl") +
@@ -96,7 +96,7 @@ TEST_CASE("a sweep's files are the same bytes in whatever way its runs ran") {
   const std::string one = files({"-j", "1", "-t", "1"});
   CHECK_THAT(one, Catch::Contains("<svg") && Catch::Contains(",speedup"));
   CHECK(files({"-j", "3", "-t", "2"}) == one);
-  const Bench tasks;
+  const SweepBench tasks;
   tasks.study(figure);
   for (const char* task : {"8", "3", "1", "2", "7", "5", "6", "4"})
     REQUIRE(tasks.sweep({"--task", task}).code == 0);
@@ -106,7 +106,7 @@ TEST_CASE("a sweep's files are the same bytes in whatever way its runs ran") {
 }
 
 TEST_CASE("a second start makes only what is missing") {
-  const Bench bench;
+  const SweepBench bench;
   REQUIRE(bench.sweep({"-q"}).code == 0);
   const std::string before = bench.table();
   const std::string lost = bench.runs().front();
@@ -123,7 +123,7 @@ TEST_CASE("a second start makes only what is missing") {
 }
 
 TEST_CASE("a run that fails is kept with its error and the others are the better for nothing") {
-  const Bench bench;
+  const SweepBench bench;
   // The list is in order, and so is the first line of the kernel; a later one is not.
   std::string kernel = slurp(bench.folder / "long/kernel-1.traceg");
   kernel.replace(kernel.find("FFMA", kernel.size() / 2), 4, "FF A");
@@ -141,7 +141,7 @@ TEST_CASE("a run that fails is kept with its error and the others are the better
 }
 
 TEST_CASE("Ctrl-C keeps what is finished; what was cut off is run again") {
-  const Bench bench;
+  const SweepBench bench;
   write_trace(bench.folder / "long", {.ctas = 400, .body = 4000});  // seconds
   Program program({.arguments = {"sweep", bench.folder / "s.toml", "-o", bench.folder / "out", "-j", "1"}});
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -166,7 +166,7 @@ TEST_CASE("Ctrl-C keeps what is finished; what was cut off is run again") {
 }
 
 TEST_CASE("a sweep that is killed is resumed") {
-  const Bench bench;
+  const SweepBench bench;
   write_trace(bench.folder / "long", {.ctas = 40, .body = 1000});
   REQUIRE(run({"sweep", bench.folder / "s.toml", "-o", bench.folder / "whole", "-q"}).code == 0);
   {
@@ -186,7 +186,7 @@ TEST_CASE("a sweep that is killed is resumed") {
 }
 
 TEST_CASE("bad studies end before the first run, with one line") {
-  const Bench bench;
+  const SweepBench bench;
   const auto refused = [&](const std::vector<std::string>& arguments) {
     const Finished result = bench.sweep(arguments);
     CHECK(result.code == 2);
@@ -217,7 +217,7 @@ TEST_CASE("bad studies end before the first run, with one line") {
 }
 
 TEST_CASE("programs and launch scripts are workloads, too") {
-  const Bench bench;
+  const SweepBench bench;
   const std::string ptx = LOCKSTEP_SOURCE_DIR "/examples/ptx/vector_add.ptx";
   spill(bench.folder / "s.toml",
         "[[workload]]\nname = \"program\"\nprogram = [\"" LOCKSTEP_DRIVER_EXAMPLE "\", \"" + ptx +
@@ -256,7 +256,7 @@ TEST_CASE("the study that ships runs", "[long]") {
 }
 
 TEST_CASE("a study as a SLURM array: what is missing, in chunks, and its tasks") {
-  const Bench bench;
+  const SweepBench bench;
   fs::create_directory(bench.folder / "bin");
   spill(bench.folder / "bin/sbatch", "#!/bin/sh\necho \"$@\" >>" + (bench.folder / "sbatch.log"));
   fs::permissions(bench.folder / "bin/sbatch", fs::perms::owner_all);
@@ -296,7 +296,7 @@ TEST_CASE("a study as a SLURM array: what is missing, in chunks, and its tasks")
 }
 
 TEST_CASE("a task of a study is kept at the time limit, queued again, and goes on", "[long]") {
-  const Bench bench;
+  const SweepBench bench;
   write_trace(bench.folder / "t", {.kernels = 200, .ctas = 160, .warps = 8, .body = 60});
   spill(bench.folder / "s.toml", "config = \"v100\"\n[[workload]]\ntrace = \"t\"\n");
   fs::create_directory(bench.folder / "bin");

@@ -16,13 +16,6 @@ namespace {
 using Catch::Contains;
 using Catch::StartsWith;
 
-std::string slurp(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream all;
-  all << in.rdbuf();
-  return all.str();
-}
-
 std::string example(const char* name) {
   return (std::filesystem::path(LOCKSTEP_DRIVER_EXAMPLE).parent_path() / name).string();
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "paths.hpp"
-#include "tests/cli/program.hpp"
+#include "tests/cli/support.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -24,8 +24,6 @@ void check(const std::vector<Row>& rows) {
   }
 }
 
-const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx";
-
 }  // namespace
 
 TEST_CASE("usage table: run") {
@@ -33,7 +31,7 @@ TEST_CASE("usage table: run") {
   write_trace(folder / "t", {});
   const std::string trace = folder / "t";
   check({
-      {{"run", kPtx}, kPtx + " is PTX; expected --launch SCRIPT with it"},
+      {{"run", kVectorAddPtx}, kVectorAddPtx + " is PTX; expected --launch SCRIPT with it"},
       {{"run", trace, "--check", "all"},
        "--check: a trace holds no values; expected a PTX file with --launch, or `lockstep exec`"},
       {{"run", trace, "--max-instructions", "5"},

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "config/system_config.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::config::test {
@@ -45,6 +46,12 @@ class TempFolder {
 inline constexpr const char* kLink =
     "[wire]\nbytes_per_second = 10 GB/s\nlatency_ps = 100 ns\npacket_bytes = 256\nheader_bytes = 16\n"
     "store_bytes = 0\nack_bytes = 1\n";
+
+/// The system of a file with this text.
+inline SystemConfig read_system(const std::string& text, std::uint32_t devices = 0) {
+  const TempFolder folder;
+  return resolve_system(folder.write("s.ini", text), devices);
+}
 
 /// The message of the UserError that `work` throws; "(no error)" where it throws none.
 inline std::string error_of(const std::function<void()>& work) {

@@ -11,15 +11,11 @@ namespace {
 
 using Catch::Matchers::Contains;
 using test::kLink;
+using test::read_system;
 using test::TempFolder;
 
 constexpr const char* kEdges =
     "[edges]\ngpuN.busN = wire\nnicN.busN = wire\nhostN.busN = wire\nnics.net = wire\n";
-
-SystemConfig read(const std::string& text, std::uint32_t devices = 0) {
-  const TempFolder folder;
-  return resolve_system(folder.write("s.ini", text), devices);
-}
 
 std::string head(const std::string& more = "hosts = 2\nnics = 2\nswitches = bus * 2, net\n") {
   return "[system]\ndevices = v100 * 2\n" + more;
@@ -38,7 +34,7 @@ std::vector<std::string> way(const SystemConfig& s, std::uint32_t from, std::uin
 }
 
 TEST_CASE("Nodes are devices, hosts, NICs and switches; edges may name each by its number") {
-  const SystemConfig s = read(head() + kLink + kEdges);
+  const SystemConfig s = read_system(head() + kLink + kEdges);
   CHECK((s.nodes() == 9 && s.first_host() == 2 && s.first_nic() == 4 && s.endpoints() == 6));
   CHECK(s.edges.size() == 8);
   CHECK(way(s, 0, s.nic_of(0)) == std::vector<std::string>{"gpu0", "bus0", "nic0"});
@@ -49,7 +45,7 @@ TEST_CASE("Nodes are devices, hosts, NICs and switches; edges may name each by i
 }
 
 TEST_CASE("A topology links NICs where there are some") {
-  const SystemConfig s = read(
+  const SystemConfig s = read_system(
       "[system]\ndevices = v100 * 4\nhosts = 4\nnics = 4\nswitches = bus * 4\n[topology]\nkind = ring\nlink "
       "= wire\n" +
       std::string(kLink) + "[edges]\ngpuN.busN = wire\nnicN.busN = wire\nhostN.busN = wire\n");
@@ -58,12 +54,14 @@ TEST_CASE("A topology links NICs where there are some") {
 }
 
 TEST_CASE("Values of GPUs in a system's file are those of all its devices") {
-  const SystemConfig s = read("[system]\ndevices = v100 * 2\n[devices]\ngpu.sms = 12\nl2.latency = 99\n");
+  const SystemConfig s =
+      read_system("[system]\ndevices = v100 * 2\n[devices]\ngpu.sms = 12\nl2.latency = 99\n");
   for (const GpuConfig& device : s.devices) CHECK((device.gpu.sms == 12 && device.l2.latency == 99));
-  CHECK(read(to_ini(s)).devices[1].l2.latency == 99);
-  CHECK_THROWS_WITH(read("[system]\ndevices = v100\n[devices]\ngpu.smss = 7\n"),
+  CHECK(read_system(to_ini(s)).devices[1].l2.latency == 99);
+  CHECK_THROWS_WITH(read_system("[system]\ndevices = v100\n[devices]\ngpu.smss = 7\n"),
                     Contains("s.ini:4: 'gpu.smss' is no parameter of a GPU; did you mean 'gpu.sms'?"));
-  CHECK_THROWS_WITH(read("[system]\ndevices = v100\n[devices]\ngpu.sms = many\n"), Contains("s.ini:4: "));
+  CHECK_THROWS_WITH(read_system("[system]\ndevices = v100\n[devices]\ngpu.sms = many\n"),
+                    Contains("s.ini:4: "));
 }
 
 TEST_CASE("Every number of networking can be set, and is written back") {
@@ -80,12 +78,12 @@ TEST_CASE("Every number of networking can be set, and is written back") {
   // One way more does not divide the caches.
   for (const char* ways : {"data_ways = 9", "code_ways = 9"})
     text.replace(text.find(ways), 13, std::string(ways, 12) + "4");
-  const SystemConfig s = read(text);
+  const SystemConfig s = read_system(text);
   CHECK(s.network.node.design == NetDesign::kDgpu);
   CHECK(s.cores() == 0);
   CHECK(s.network.nic.op_occupancy_ps == 100'001);
   CHECK(s.network.host_threads.threads == 3);
-  CHECK(to_ini(read(to_ini(s))) == to_ini(s));
+  CHECK(to_ini(read_system(to_ini(s))) == to_ini(s));
   for (const NetworkField& field : network_fields()) {
     INFO(field.section << "." << field.parameter.key);
     const bool same = field.parameter.key.find("bytes") != std::string::npos;
@@ -113,13 +111,13 @@ TEST_CASE("The first devices keep the hosts and NICs that serve them") {
   const std::string shared = "[system]\ndevices = v100 * 4\nhosts = 1\nnics = 2\nswitches = net\n" +
                              std::string(kLink) +
                              "[edges]\nall.net = wire\nnics.net = wire\nhosts.net = wire\n";
-  CHECK((read(shared).nic_of(1) == 5 && read(shared).nic_of(2) == 6));
-  CHECK_THROWS_WITH(read(shared, 2), Contains("--gpus 2: s has 1 hosts and 2 NICs for 4 devices"));
+  CHECK((read_system(shared).nic_of(1) == 5 && read_system(shared).nic_of(2) == 6));
+  CHECK_THROWS_WITH(read_system(shared, 2), Contains("--gpus 2: s has 1 hosts and 2 NICs for 4 devices"));
 }
 
 TEST_CASE("What is wrong with nodes and their numbers is said") {
   const auto fails = [](const std::string& text, const char* what) {
-    CHECK_THROWS_WITH(read(text), Contains(what));
+    CHECK_THROWS_WITH(read_system(text), Contains(what));
   };
   fails(head("hosts = 2\n"), "[system] has 'hosts' without 'nics'; expected both or none");
   fails(head("hosts = 2\nnics = 3\nswitches = net\n"), "2 devices, 2 hosts and 3 NICs");
@@ -147,7 +145,7 @@ TEST_CASE("What is wrong with nodes and their numbers is said") {
         "command_processor.data_bytes is 32768, expected a multiple of command_processor.data_ways (7)");
   for (const char* name : {"nic0", "host12", "nics", "hosts", "service"})
     fails("[system]\ndevices = v100\nswitches = " + std::string(name) + "\n", "cannot be a switch's name");
-  CHECK(read("[system]\ndevices = v100\nswitches = nicer, hostess\n").switches.size() == 2);
+  CHECK(read_system("[system]\ndevices = v100\nswitches = nicer, hostess\n").switches.size() == 2);
 }
 
 }  // namespace

@@ -13,12 +13,8 @@ namespace {
 
 using Catch::Matchers::Contains;
 using test::kLink;
+using test::read_system;
 using test::TempFolder;
-
-SystemConfig read(const std::string& text, std::uint32_t devices = 0) {
-  const TempFolder folder;
-  return resolve_system(folder.write("s.ini", text), devices);
-}
 
 std::uint64_t bandwidth(const SystemConfig& s, std::uint32_t a, std::uint32_t b) {
   for (const LinkEdge& e : s.edges)
@@ -119,17 +115,17 @@ TEST_CASE("A switch's section says whether it multicasts") {
       "[hub]\nmulticast = true\n[system]\ndevices = a100 * 2, v100\nswitches = hub, other\n";
   const std::string edges =
       "[edges]\ngpu0.hub = wire\ngpu1.other = wire\ngpu2.hub = wire\ngpu2.other = wire\n";
-  const SystemConfig s = read(head + kLink + edges);
+  const SystemConfig s = read_system(head + kLink + edges);
   CHECK(s.multicast_switches(0) == std::vector<std::uint32_t>{0});
   CHECK(s.multicast_switches(1).empty());
   CHECK(s.multicast_switches(2) == std::vector<std::uint32_t>{0});
-  CHECK(read(head + "[other]\nmulticast = true\n" + kLink + edges).multicast_switches(2) ==
+  CHECK(read_system(head + "[other]\nmulticast = true\n" + kLink + edges).multicast_switches(2) ==
         std::vector<std::uint32_t>{0, 1});
-  CHECK(read(head + "[other]\nmulticast = false\n" + kLink + edges).multicast_switches(1).empty());
+  CHECK(read_system(head + "[other]\nmulticast = false\n" + kLink + edges).multicast_switches(1).empty());
   CHECK(to_ini(s).find("[hub]\nmulticast = true\n") != std::string::npos);
-  CHECK_THROWS_WITH(read(head + "[other]\nmulticast = yes\n" + kLink + edges),
+  CHECK_THROWS_WITH(read_system(head + "[other]\nmulticast = yes\n" + kLink + edges),
                     Contains("s.ini:7: found 'yes', expected true or false"));
-  CHECK_THROWS_WITH(read(head + "[other]\nmulticasts = true\n" + kLink + edges),
+  CHECK_THROWS_WITH(read_system(head + "[other]\nmulticasts = true\n" + kLink + edges),
                     Contains("unknown key 'multicasts'"));
 }
 
@@ -169,7 +165,7 @@ TEST_CASE("PCI Express orders replies, other kinds of links do not") {
 TEST_CASE("A system's text reads back as the same system") {
   for (const BundledConfig& model : systems()) {
     const SystemConfig s = resolve_system(std::string(model.name));
-    const SystemConfig again = read(to_ini(s));
+    const SystemConfig again = read_system(to_ini(s));
     CHECK(to_ini(again) == to_ini(s));
     CHECK(again.edges.size() == s.edges.size());
     CHECK(again.kinds[0].bytes_per_second == s.kinds[0].bytes_per_second);
@@ -180,7 +176,7 @@ TEST_CASE("A system's text reads back as the same system") {
 TEST_CASE("What is wrong in a system's file is said with its line") {
   const std::string system = "[system]\ndevices = a100 * 2\n";
   const auto fails = [](const std::string& text, const std::string& with) {
-    CHECK_THROWS_WITH(read(text), Contains(with));
+    CHECK_THROWS_WITH(read_system(text), Contains(with));
   };
   fails(std::string(kLink), "[system] has no 'devices'");
   fails("[system]\ndevices = a1000\n", "s.ini:2: 'a1000' is neither a GPU model");

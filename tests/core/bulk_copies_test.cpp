@@ -8,8 +8,6 @@
 namespace lockstep::core::test {
 namespace {
 
-constexpr Address kData = 0x7f0000000000;
-
 /// What each sector is asked for: bytes, bit each.
 std::map<Address, std::uint32_t> bytes_of(const std::vector<trace::BulkRun>& runs) {
   std::map<Address, std::uint32_t> sectors;

@@ -8,16 +8,14 @@
 namespace lockstep::test {
 namespace {
 
-constexpr Cycle kFloor = 1000, kToSm = 64, kBack = 32;  // small_gpu()
-
 trace::KernelHeader clustered(std::uint32_t ctas, const Dim3& cluster, std::uint32_t threads = 256) {
   trace::KernelHeader k = kernel(1, ctas, threads);
   k.cluster = cluster;
   return k;
 }
 
-Log run(const config::GpuConfig& config, const Work& work, const LifeOf& life,
-        sim::EngineOptions options = {}) {
+Log run_clusters(const config::GpuConfig& config, const Work& work, const LifeOf& life,
+                 sim::EngineOptions options = {}) {
   FakeMachine machine(config, work, life);
   Log log = machine.run(options);
   CHECK(machine.quiescent());
@@ -36,7 +34,7 @@ std::map<std::uint64_t, std::vector<Started>> by_cluster(const Log& log, std::ui
 TEST_CASE("a cluster starts in one cycle in the SMs of one GPC, and clusters take GPCs in turn") {
   Work work;
   work.launch(clustered(16, {4, 1, 1}));
-  const Log log = run(small_gpu(8, 2), work, always(500));
+  const Log log = run_clusters(small_gpu(8, 2), work, always(500));
   REQUIRE(log.started.size() == 16);
   for (const auto& [number, ctas] : by_cluster(log, 4)) {
     REQUIRE(ctas.size() == 4);
@@ -55,7 +53,7 @@ TEST_CASE("a cluster that no GPC has room for waits, even where single CTAs woul
   config.sm.max_ctas = 1;
   Work work;
   work.launch(clustered(9, {3, 1, 1}));
-  const Log log = run(config, work, [](const core::KernelSlot&, std::uint64_t cta) {
+  const Log log = run_clusters(config, work, [](const core::KernelSlot&, std::uint64_t cta) {
     return Life{cta == 4 ? 700u : 300u, 0};
   });
   const auto clusters = by_cluster(log, 3);
@@ -72,7 +70,7 @@ TEST_CASE("several CTAs of a cluster may share an SM where a GPC has fewer SMs")
   Work work;
   work.launch(clustered(16, {8, 2, 1}));
   work.kernels.back().grid = {8, 2, 1};
-  const Log log = run(small_gpu(8, 2), work, always(100));
+  const Log log = run_clusters(small_gpu(8, 2), work, always(100));
   std::map<std::uint32_t, unsigned> of_sm;
   for (const Started& s : log.started) {
     CHECK(gpc(s) == 0);
@@ -111,13 +109,13 @@ TEST_CASE("clusters beside other kernels do not depend on windows or the order o
   };
   sim::EngineOptions one;
   one.window = 1;
-  const Log expected = run(config, work, life, one);
+  const Log expected = run_clusters(config, work, life, one);
   REQUIRE(expected.kernels.size() == 6);
   for (const Cycle window : {2u, 7u, 32u}) {
     sim::EngineOptions options;
     options.window = window;
     options.shuffle = 77 + window;
-    CHECK(run(config, work, life, options) == expected);
+    CHECK(run_clusters(config, work, life, options) == expected);
   }
 }
 

@@ -12,7 +12,6 @@ using namespace lockstep::core::test;
 namespace {
 
 constexpr Address kTable = 0x7f0000000000;
-constexpr Cycle kL2 = 100;
 constexpr Address kLine = 64, kL15Line = 256;
 
 config::GpuConfig constant_config() {

@@ -56,7 +56,6 @@ TEST_CASE("one transfer a direction at a time, both directions together") {
 }
 
 TEST_CASE("fills and copies within the device: launch floor, then bytes over the DRAM's share, in turn") {
-  constexpr Cycle kFloor = 1000;  // small_gpu()
   using Kind = host::HostCommand::Kind;
   auto config = small_gpu();
   config.dram.fill_percent = 100;  // of 4 * 2 channels with 32 bytes every 2 ns: 128 bytes per cycle

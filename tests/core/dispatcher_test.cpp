@@ -5,8 +5,6 @@
 namespace lockstep::test {
 namespace {
 
-constexpr Cycle kFloor = 1000, kToSm = 64, kBack = 32;  // small_gpu()
-
 Log run(const config::GpuConfig& config, const Work& work, const LifeOf& life,
         sim::EngineOptions options = {}) {
   FakeMachine machine(config, work, life);

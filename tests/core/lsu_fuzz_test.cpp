@@ -14,8 +14,6 @@ using namespace lockstep::core::test;
 
 namespace {
 
-constexpr Address kData = 0x7f0000000000;
-
 /// Delays and splits that depend on the request alone, so that they are the same in every mode.
 std::vector<std::pair<Cycle, SectorMask>> scattered_answer(const icnt::Request& r) {
   const std::uint64_t h =

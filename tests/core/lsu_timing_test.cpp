@@ -9,9 +9,6 @@ using namespace lockstep::core::test;
 
 namespace {
 
-constexpr Address kData = 0x7f0000000000;
-constexpr Cycle kL2 = 100;
-
 config::GpuConfig warm_config() {
   auto c = lsu_config();
   c.mio.const_cold_miss = false;

@@ -9,7 +9,7 @@
 namespace lockstep::correlate {
 namespace {
 
-std::string refused(const std::string& text) {
+std::string refused_measurements(const std::string& text) {
   try {
     (void)parse_measurements(text, "f.csv");
   } catch (const InputError& e) {
@@ -129,14 +129,17 @@ TEST_CASE("our own CSV, a column a counter or a line a value") {
 
 TEST_CASE("mistakes in measurements are named by line") {
   using Catch::Contains;
-  CHECK_THAT(refused("a,b\n1,2\n"), Contains("f.csv: found no header of measurements"));
-  CHECK_THAT(refused(""), Contains("found no header"));
-  CHECK_THAT(refused("kernel,cycles\n"), Contains("f.csv:1: found a header and no measurement"));
-  CHECK_THAT(refused("kernel,cycles\nadd,x\n"), Contains("f.csv:2: cycles: found 'x', expected a number"));
-  CHECK_THAT(refused("kernel,cycles\n,1\n"), Contains("f.csv:2: found no kernel's name"));
-  CHECK_THAT(refused("kernel,grid,cycles\nadd,wide,1\n"), Contains("f.csv:2: grid: found 'wide'"));
-  CHECK_THAT(refused("kernel,launch,cycles\nadd,-1,1\n"), Contains("launch: found '-1'"));
-  CHECK_THAT(refused("Time (%),Instances,Avg (ns),Name\n1,0,5,k\n"), Contains("Instances: found 0"));
+  CHECK_THAT(refused_measurements("a,b\n1,2\n"), Contains("f.csv: found no header of measurements"));
+  CHECK_THAT(refused_measurements(""), Contains("found no header"));
+  CHECK_THAT(refused_measurements("kernel,cycles\n"), Contains("f.csv:1: found a header and no measurement"));
+  CHECK_THAT(refused_measurements("kernel,cycles\nadd,x\n"),
+             Contains("f.csv:2: cycles: found 'x', expected a number"));
+  CHECK_THAT(refused_measurements("kernel,cycles\n,1\n"), Contains("f.csv:2: found no kernel's name"));
+  CHECK_THAT(refused_measurements("kernel,grid,cycles\nadd,wide,1\n"),
+             Contains("f.csv:2: grid: found 'wide'"));
+  CHECK_THAT(refused_measurements("kernel,launch,cycles\nadd,-1,1\n"), Contains("launch: found '-1'"));
+  CHECK_THAT(refused_measurements("Time (%),Instances,Avg (ns),Name\n1,0,5,k\n"),
+             Contains("Instances: found 0"));
 }
 
 }  // namespace lockstep::correlate

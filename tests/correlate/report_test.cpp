@@ -35,7 +35,7 @@ std::string all_quoted(const std::vector<Texts>& rows) {
   return text;
 }
 
-std::string refused(const std::string& text) {
+std::string refused_pairs(const std::string& text) {
   try {
     (void)parse_pairs(text, "p.csv");
   } catch (const InputError& e) {
@@ -126,12 +126,13 @@ TEST_CASE("files of pairs: two columns are enough, mistakes are named by line") 
   CHECK(two[0].values.simulated == 3);
   CHECK(two[0].counter == "value");
   CHECK(two[0].instances == 1);
-  CHECK_THAT(refused(""), Contains("p.csv:1: found nothing, expected a header with hardware and simulated"));
-  CHECK_THAT(refused("\nhardware,b\n1,2\n"),
+  CHECK_THAT(refused_pairs(""),
+             Contains("p.csv:1: found nothing, expected a header with hardware and simulated"));
+  CHECK_THAT(refused_pairs("\nhardware,b\n1,2\n"),
              Contains("p.csv:2: expected a header with the columns hardware and simulated"));
   const auto row = [](const std::string& header, const std::string& values) {
-    return refused("hardware,simulated" + header + "\n1,2" + (header.empty() ? "" : ",0") + "\n" + values +
-                   "\n");
+    return refused_pairs("hardware,simulated" + header + "\n1,2" + (header.empty() ? "" : ",0") + "\n" +
+                         values + "\n");
   };
   CHECK_THAT(row("", "1,x"), Contains("p.csv:3: simulated: found 'x', expected a number"));
   CHECK_THAT(row("", "nan,1"), Contains("p.csv:3: hardware: found 'nan', expected a number"));

@@ -15,7 +15,7 @@ namespace {
 
 // Each CTA: thread 0 brings 32 tiles of 4096 bytes through four stages, warp 1 adds them up; in the end
 // thread 0 writes the last stage to `out` in bulk.
-constexpr const char* kPtx = R"(.version 8.0
+constexpr const char* kStreamPtx = R"(.version 8.0
 .target sm_90
 .address_size 64
 .visible .entry stream(.param .u64 in, .param .u64 out, .param .u64 sums) {
@@ -109,7 +109,7 @@ constexpr std::uint64_t kCtas = 114, kRead = kCtas * 131072, kWritten = kCtas * 
 TEST_CASE("bulk copies move their bytes at the DRAM's pace; threads, windows and recordings change nothing",
           "[matrix][long]") {
   const Folder folder;
-  std::ofstream(folder / "stream.ptx") << kPtx;
+  std::ofstream(folder / "stream.ptx") << kStreamPtx;
   // Sums: 32 tiles of 8 x 4 words per lane, all of them 3.
   std::ofstream(folder / "s.launch") << "buffer in " << kRead << " sequence u32 3 0\nbuffer out " << kWritten
                                      << "\nbuffer sums " << kCtas * 128 << "\nlaunch stream grid " << kCtas

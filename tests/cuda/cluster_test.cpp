@@ -8,8 +8,7 @@
 #include "config/config.hpp"
 #include "cuda/error.hpp"
 
-using namespace lockstep;
-using namespace lockstep::cuda;
+namespace lockstep::cuda {
 
 namespace {
 
@@ -111,3 +110,5 @@ TEST_CASE("clusters that are resident: CTAs of one share a GPC") {
   program.kernel.large_clusters = true;
   CHECK(largest_cluster(program.kernel, l, h100) == 16);
 }
+
+}  // namespace lockstep::cuda

@@ -209,9 +209,9 @@ $W2:
   ret;
 })";
 
-class Kernel {
+class ClusterKernel {
  public:
-  explicit Kernel(const std::string& ptx) { std::ofstream(folder_ / "k.ptx") << kHead << ptx; }
+  explicit ClusterKernel(const std::string& ptx) { std::ofstream(folder_ / "k.ptx") << kHead << ptx; }
 
   /// stats.json of a run of the script; it must be right.
   std::string run(const std::string& script, std::vector<std::string> more = {},
@@ -251,7 +251,7 @@ std::vector<std::string> set(const std::string& value) { return {"--set", value}
 }  // namespace
 
 TEST_CASE("a pointer chase in another CTA's shared memory takes cluster.latency a step", "[long]") {
-  Kernel program(kChase);
+  ClusterKernel program(kChase);
   const auto script = [](unsigned rank) {
     return fmt::format("buffer out 8\nlaunch chase grid 4 block 1 cluster 4 args {{}} {} out\nwait\n", rank);
   };
@@ -264,7 +264,7 @@ TEST_CASE("a pointer chase in another CTA's shared memory takes cluster.latency 
 
 TEST_CASE("a cluster's barrier takes cluster.barrier_latency from the last arrival, with any number of CTAs",
           "[long]") {
-  Kernel program(kBarrier);
+  ClusterKernel program(kBarrier);
   const std::string two = "launch meet grid 2 block 64 cluster 2 args {}\nwait\n";
   const double usual = program.slope(two);
   CHECK(usual >= 180);
@@ -279,7 +279,7 @@ TEST_CASE("a cluster's barrier takes cluster.barrier_latency from the last arriv
 TEST_CASE("CTAs that read each other's shared memory reach what was measured on an H100 PCIe", "[long]") {
   // Luo et al. 2024, ring-based copy: 3.27 TB/s with clusters of two, 2.65 with four. One CTA of 1024 threads
   // per SM; GPCs of 14 and 16 SMs have room for 57 clusters of two, and for 25 of four.
-  Kernel program(kRing);
+  ClusterKernel program(kRing);
   const auto terabytes = [&](unsigned cluster, unsigned ctas) {
     const double cycles = program.slope(fmt::format("buffer out 8\nlaunch ring grid {} block 1024 cluster {} "
                                                     "shared 40000 args {{}} out\nwait\n",
@@ -292,7 +292,7 @@ TEST_CASE("CTAs that read each other's shared memory reach what was measured on 
 }
 
 TEST_CASE("turns by arrivals at each other's mbarrier take the way there and back", "[long]") {
-  Kernel program(kTurns);
+  ClusterKernel program(kTurns);
   const std::string script = "launch turns grid 2 block 1 cluster 2 args {}\nwait\n";
   const double usual = program.slope(script);
   CHECK(usual > 150);  // two hops of (180 - 29) / 2
@@ -301,7 +301,7 @@ TEST_CASE("turns by arrivals at each other's mbarrier take the way there and bac
 }
 
 TEST_CASE("a multicast is fetched from the L2 once for all CTAs, and each waits for its part", "[long]") {
-  Kernel program(kTiles);
+  ClusterKernel program(kTiles);
   // 64 clusters of two CTAs, 8 tiles each.
   const auto script = [](unsigned each, unsigned cluster) {
     return fmt::format(
@@ -320,7 +320,7 @@ TEST_CASE("a multicast is fetched from the L2 once for all CTAs, and each waits 
 
 TEST_CASE("everything between the CTAs of clusters: threads, windows, order and recordings change nothing",
           "[matrix][long]") {
-  Kernel program(kAll);
+  ClusterKernel program(kAll);
   const std::string script =
       "buffer out 16384\nlaunch all grid 48 block 64 cluster 4 args out\nwait\n"
       "print out u32 4\n";
@@ -346,7 +346,7 @@ TEST_CASE("everything between the CTAs of clusters: threads, windows, order and 
 }
 
 TEST_CASE("a cluster that no GPC has room for is refused", "[long]") {
-  Kernel program(kBarrier);
+  ClusterKernel program(kBarrier);
   const Folder& folder = program.folder();
   (void)program.run("launch meet grid 8 block 1024 cluster 8 args 1\nwait\n");
   REQUIRE(run({"record", folder / "kept.lst", "-c", "h100_pcie", "--launch", folder / "k.launch", "--",

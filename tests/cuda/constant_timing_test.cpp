@@ -16,7 +16,7 @@ constexpr unsigned kLoads = 512;
 
 /// One warp. Lane l begins at byte l * lane, and each load goes on by `step` bytes within `mask` + 1: the
 /// next address waits for the word, which is 0.
-constexpr const char* kPtx = R"(.version 7.0
+constexpr const char* kChasePtx = R"(.version 7.0
 .target sm_60
 .address_size 64
 .const .align 256 .b8 table[65536];
@@ -40,10 +40,10 @@ struct Chase {
   unsigned lane = 0, step = 0, bytes = 2048;
 };
 
-class Bench {
+class ConstantBench {
  public:
-  explicit Bench(std::string product) : product_(std::move(product)) {
-    std::ofstream(folder_ / "chase.ptx") << kPtx;
+  explicit ConstantBench(std::string product) : product_(std::move(product)) {
+    std::ofstream(folder_ / "chase.ptx") << kChasePtx;
   }
   /// The launch's counters; the text of all statistics in `all`.
   nlohmann::json operator()(const Chase& c, unsigned loads = kLoads, std::vector<std::string> more = {}) {
@@ -91,7 +91,7 @@ class Bench {
 TEST_CASE("lanes that read different constants are served one after the other", "[long]") {
   // As many requests as there are addresses: CUDA C++ Programming Guide, constant memory. A word in two
   // cycles: microbenchmark of an RTX 3070 (github.com/mushihao/cuda, nv_study).
-  Bench bench("v100_sxm2");
+  ConstantBench bench("v100_sxm2");
   const auto passes = [&](unsigned words) {
     const auto sm = bench({.lane = 4 * words, .step = 0, .bytes = 65536}).at("sm");
     CHECK(sm.at("const_instructions") == kLoads);
@@ -114,7 +114,7 @@ TEST_CASE("a table beyond the L1 constant cache takes as much longer as mt4g mea
                                       {"a100", 120.7 - 74.9},
                                       {"h100_pcie", 104.9 - 20.7}}) {
     INFO(product);
-    Bench bench(product);
+    ConstantBench bench(product);
     CHECK(bench.more_than_uniform({.lane = 0, .step = 64, .bytes = 2048}) == Approx(0).margin(0.1));
     CHECK(bench.more_than_uniform({.lane = 0, .step = 64, .bytes = 16384}) == Approx(more).margin(0.6));
   }
@@ -123,7 +123,7 @@ TEST_CASE("a table beyond the L1 constant cache takes as much longer as mt4g mea
 TEST_CASE("a table beyond the L1.5 constant cache comes from the L2", "[long]") {
   // The first lap of 64 KiB fills the L1.5 of a GTX 1080 Ti, 32 KiB; from then on each line of 256 bytes is a
   // miss, and every eighth sector of the table a request.
-  Bench bench("gtx1080ti");
+  ConstantBench bench("gtx1080ti");
   const auto half = bench({.lane = 0, .step = 256, .bytes = 65536}, 256);
   const auto whole = bench({.lane = 0, .step = 256, .bytes = 65536}, 512);
   const auto count = [&](const char* name) {
@@ -140,7 +140,7 @@ TEST_CASE("a table beyond the L1.5 constant cache comes from the L2", "[long]") 
 }
 
 TEST_CASE("constant loads: threads, windows and recordings change nothing", "[long]") {
-  Bench bench("gtx1080ti");
+  ConstantBench bench("gtx1080ti");
   for (const Chase& c :
        {Chase{.lane = 4, .step = 4, .bytes = 2048}, Chase{.lane = 132, .step = 1024, .bytes = 65536}}) {
     (void)bench(c, 100, {"--threads", "1"});

@@ -3,25 +3,16 @@
 #include "cuda/cubin.hpp"
 
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <vector>
 
 #include "cuda/modules.hpp"
 #include "cuda/register_choice.hpp"
+#include "support.hpp"
 #include "util/error.hpp"
 
-using namespace lockstep;
-using namespace lockstep::cuda;
+namespace lockstep::cuda {
 
 namespace {
-
-using Bytes = std::vector<std::byte>;
-
-template <class T>
-void put(Bytes& out, std::size_t at, T value) {
-  if (out.size() < at + sizeof value) out.resize(at + sizeof value);
-  std::memcpy(out.data() + at, &value, sizeof value);
-}
 
 /// An ELF file section by section, as ptxas lays it out: names, symbols, .nv.info, .nv.info.k, .text.k,
 /// .nv.shared.k.
@@ -168,3 +159,5 @@ TEST_CASE("a choice of registers survives the way to the program, and a wrong on
   for (const char* wrong : {"k", "k=", "k=0", "k=256", "k=3x", "=3"})
     CHECK_THROWS_AS(make_register_choice("cubin", {wrong}), UserError);
 }
+
+}  // namespace lockstep::cuda

@@ -4,17 +4,17 @@
 #include <nlohmann/json.hpp>
 
 #include "paths.hpp"
+#include "support.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep::cli;
+using lockstep::cuda::kVectorAddPtx;
 
 namespace {
 
-const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx";
-
-Finished execute(std::vector<std::string> options, const std::string& fault = "") {
+Finished run_vector_add(std::vector<std::string> options, const std::string& fault = "") {
   options.insert(options.begin(), "exec");
-  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_PROGRAM), kPtx})
+  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_PROGRAM), kVectorAddPtx})
     options.push_back(word);
   if (!fault.empty()) options.push_back(fault);
   return run(std::move(options));
@@ -23,7 +23,7 @@ Finished execute(std::vector<std::string> options, const std::string& fault = ""
 }  // namespace
 
 TEST_CASE("a program gets right results, and its output and exit code are passed through") {
-  const Finished functional = execute({"--functional"});
+  const Finished functional = run_vector_add({"--functional"});
   CHECK(functional.code == 0);
   CHECK(functional.out == "PASS\n");
   CHECK(functional.err.empty());
@@ -33,16 +33,16 @@ TEST_CASE("a program gets right results, and its output and exit code are passed
 
 TEST_CASE("timing follows: the same bytes for every thread count, window and from the record") {
   const Folder folder;
-  const Finished one = execute({"-q", "--threads", "1", "-o", folder / "one"});
+  const Finished one = run_vector_add({"-q", "--threads", "1", "-o", folder / "one"});
   CHECK(one.code == 0);
   CHECK(one.out == "PASS\n");
   const std::string stats = slurp(folder / "one/stats.json");
   CHECK(stats.find("_Z3addPKfS0_Pfi") != std::string::npos);
-  CHECK(execute({"-q", "--threads", "2", "--window", "7", "-o", folder / "two"}).code == 0);
+  CHECK(run_vector_add({"-q", "--threads", "2", "--window", "7", "-o", folder / "two"}).code == 0);
   CHECK(slurp(folder / "two/stats.json") == stats);
-  CHECK(
-      execute({"-q", "--no-skip", "--shuffle", "5", "--record", folder / "kept.lst", "-o", folder / "three"})
-          .code == 0);
+  CHECK(run_vector_add(
+            {"-q", "--no-skip", "--shuffle", "5", "--record", folder / "kept.lst", "-o", folder / "three"})
+            .code == 0);
   CHECK(slurp(folder / "three/stats.json") == stats);
   CHECK(run({"run", folder / "kept.lst", "-q", "-o", folder / "four"}).code == 0);
   CHECK(slurp(folder / "four/stats.json") == stats);
@@ -50,7 +50,7 @@ TEST_CASE("timing follows: the same bytes for every thread count, window and fro
 
 TEST_CASE("what was executed is what the kernel must execute: instructions and addresses") {
   const Folder folder;
-  CHECK(run({"record", folder / "add.lst", "--", LOCKSTEP_CUDA_PROGRAM, kPtx}).code == 0);
+  CHECK(run({"record", folder / "add.lst", "--", LOCKSTEP_CUDA_PROGRAM, kVectorAddPtx}).code == 0);
   const std::string info = run({"info", folder / "add.lst"}).out;
   // 10,000 elements: the last of the 320 warps that has any is number ceil(10,000 / 32) = 313; each of them
   // loads twice, adds and stores; 3 * 40,000 bytes, a line of 128 bytes for each access.
@@ -62,13 +62,13 @@ TEST_CASE("what was executed is what the kernel must execute: instructions and a
 }
 
 TEST_CASE("errors of the device program are the runtime's error codes and one line that says where") {
-  const Finished null = execute({"--functional"}, "null");
+  const Finished null = run_vector_add({"--functional"}, "null");
   CHECK(null.code == 5);
   CHECK(null.out == "cudaErrorIllegalAddress\n");
   CHECK(null.err.find("_Z3addPKfS0_Pfi") != std::string::npos);
-  const Finished geometry = execute({"--functional"}, "geometry");
+  const Finished geometry = run_vector_add({"--functional"}, "geometry");
   CHECK(geometry.out == "cudaErrorInvalidConfiguration\n");
-  const Finished unsupported = execute({"--functional"}, "unsupported");
+  const Finished unsupported = run_vector_add({"--functional"}, "unsupported");
   CHECK(unsupported.out == "801\nPASS\n");
   CHECK(unsupported.err.find("cudaGraphicsMapResources is not supported") != std::string::npos);
 }
@@ -76,7 +76,7 @@ TEST_CASE("errors of the device program are the runtime's error codes and one li
 TEST_CASE(
     "what nvcc -lineinfo leaves: faults name the line of the source, and the record keeps it for info") {
   const Folder folder;
-  std::string ptx = slurp(kPtx);
+  std::string ptx = slurp(kVectorAddPtx);
   const auto insert = [&](const std::string& before, const std::string& text) {
     const std::size_t at = ptx.find(before);
     REQUIRE(at != std::string::npos);
@@ -104,7 +104,7 @@ TEST_CASE(
   CHECK(lines[1]["warp"] >= 313 * 2);  // the loads
   CHECK(run({"info", folder / "add.lst"}).out.find("  vector_add.cu:12 ") != std::string::npos);
   // A timing run of both is the same.
-  CHECK(run({"record", folder / "plain.lst", "--", LOCKSTEP_CUDA_PROGRAM, kPtx}).code == 0);
+  CHECK(run({"record", folder / "plain.lst", "--", LOCKSTEP_CUDA_PROGRAM, kVectorAddPtx}).code == 0);
   const auto cycles = [&](const std::string& trace) {
     CHECK(run({"run", folder / trace, "-q", "-o", folder / (trace + ".out")}).code == 0);
     return nlohmann::json::parse(slurp(folder / (trace + ".out/stats.json")))["kernels"];
@@ -171,7 +171,7 @@ TEST_CASE("the README's program, which needs no CUDA compiler") {
 TEST_CASE(
     "of a program's processes the first that uses CUDA is simulated, and others say that they are not") {
   const Folder folder;
-  const std::string once = std::string(LOCKSTEP_CUDA_PROGRAM) + " " + kPtx;
+  const std::string once = std::string(LOCKSTEP_CUDA_PROGRAM) + " " + kVectorAddPtx;
   const auto execute_shell = [&](const std::string& script, const std::string& out) {
     return run({"exec", "-q", "-o", folder / out, "--", "sh", "-c", script});
   };
@@ -182,7 +182,9 @@ TEST_CASE(
   CHECK(two.err.find("is executed but not simulated") != std::string::npos);
   const std::string stats = slurp(folder / "one/stats.json");
   CHECK(slurp(folder / "two/stats.json") == stats);
-  CHECK(run({"exec", "-q", "-o", folder / "forked", "--", LOCKSTEP_CUDA_PROGRAM, kPtx, "fork"}).code == 0);
+  CHECK(
+      run({"exec", "-q", "-o", folder / "forked", "--", LOCKSTEP_CUDA_PROGRAM, kVectorAddPtx, "fork"}).code ==
+      0);
   CHECK(slurp(folder / "forked/stats.json") == stats);
 }
 
@@ -218,7 +220,7 @@ TEST_CASE("managed memory: allocations, prefetch, advice and the host's accesses
     std::vector<std::string> options = quick;
     options.insert(options.end(), more.begin(), more.end());
     options.insert(options.end(), {"-o", folder / out});
-    const Finished done = execute(options, "managed");
+    const Finished done = run_vector_add(options, "managed");
     CHECK(done.out == "PASS\n");
     CHECK(done.code == 0);
     return slurp(folder / out + "/stats.json");
@@ -237,14 +239,14 @@ TEST_CASE("managed memory: allocations, prefetch, advice and the host's accesses
   const auto small = nlohmann::json::parse(stats("small", {"--gpu-memory", "0.1x"})).at("managed");
   CHECK(small.at("device_bytes") == 4 * 4096);  // of 48 pages
   CHECK(small.at("evictions") > 0);
-  CHECK(execute({"-q", "--managed", "none", "-o", folder / "none"}, "managed").code == 0);
+  CHECK(run_vector_add({"-q", "--managed", "none", "-o", folder / "none"}, "managed").code == 0);
   CHECK(slurp(folder / "none/stats.json").find("\"managed\"") == std::string::npos);
 }
 
 TEST_CASE("managed memory: a copy of the default kind is the host's where the host is preferred") {
   const Folder folder;
   const Finished done =
-      execute({"-q", "--set", "uvm.prefetcher=none", "-o", folder / "one"}, "managed-default");
+      run_vector_add({"-q", "--set", "uvm.prefetcher=none", "-o", folder / "one"}, "managed-default");
   CHECK(done.out == "PASS\n");
   const auto managed = nlohmann::json::parse(slurp(folder / "one/stats.json")).at("managed");
   constexpr unsigned kPages = 10;                             // of 40,000 bytes
@@ -266,7 +268,7 @@ TEST_CASE("managed memory: copies and fills by the device bring pages, copies by
                                         "-o",
                                         folder / out};
     options.insert(options.end(), more.begin(), more.end());
-    const Finished done = execute(options, "managed-copies");
+    const Finished done = run_vector_add(options, "managed-copies");
     CHECK(done.out == "PASS\n");
     return slurp(folder / out + "/stats.json");
   };

@@ -8,20 +8,14 @@
 #include <cstring>
 
 #include "cuda/modules.hpp"
+#include "support.hpp"
 #include "util/error.hpp"
 
-using namespace lockstep;
-using namespace lockstep::cuda;
+namespace lockstep::cuda {
 
 namespace {
 
-using Bytes = std::vector<std::byte>;
 enum class Packing { kNone, kLz4, kZstd };
-
-template <class T>
-void put(Bytes& out, std::size_t at, T value) {
-  std::memcpy(out.data() + at, &value, sizeof value);
-}
 
 std::string pack(const std::string& text, Packing packing) {
   std::string packed(text.size() * 2 + 1000, '\0');
@@ -145,3 +139,5 @@ TEST_CASE(
     CHECK(choose_ptx(images, 100)->bytes == generic);
   }
 }
+
+}  // namespace lockstep::cuda

@@ -2,18 +2,18 @@
 #include <catch2/catch.hpp>
 
 #include "paths.hpp"
+#include "support.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep;
 using namespace lockstep::cli;
+using lockstep::cuda::kMultiGpuPtx;
 
 namespace {
 
-const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/multi_gpu.ptx";
-
-Finished execute(std::vector<std::string> options, const std::string& which = {}) {
+Finished run_ipc(std::vector<std::string> options, const std::string& which = {}) {
   options.insert(options.begin(), {"exec", "-q", "--gpus", "2"});
-  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_IPC_PROGRAM), kPtx})
+  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_IPC_PROGRAM), kMultiGpuPtx})
     options.push_back(word);
   if (!which.empty()) options.push_back(which);
   return run(std::move(options));
@@ -22,7 +22,7 @@ Finished execute(std::vector<std::string> options, const std::string& which = {}
 }  // namespace
 
 TEST_CASE("processes: they see each other's memory, and a kernel waits for the other one's") {
-  const Finished done = execute({"--functional"});
+  const Finished done = run_ipc({"--functional"});
   // The parent's errors; those of handles as file descriptors; then the child: one place for two openings,
   // the parent's 11 and 12, its own 33, and 50 in memory of a descriptor. It stores 77, 60, and what the
   // parent's kernel waits for. Two openings are closed once each.
@@ -35,9 +35,9 @@ TEST_CASE("processes: where one is simulated or recorded they share nothing, whi
   const Folder folder;
   for (const auto& options : {std::vector<std::string>{"-c", "hgx_a100_4"},
                               std::vector<std::string>{"--functional", "--record", folder / "t.lst"}}) {
-    const Finished done = execute(options, "timed");
+    const Finished done = run_ipc(options, "timed");
     CHECK(done.out.starts_with("0 0 0 801 801 \n"));
     CHECK(done.err.find("with `lockstep exec --functional` only") != std::string::npos);
   }
-  CHECK(execute({"--functional"}, "timed").out == "1 1 0 201 0 \n");
+  CHECK(run_ipc({"--functional"}, "timed").out == "1 1 0 201 0 \n");
 }

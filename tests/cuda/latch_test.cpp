@@ -10,17 +10,17 @@ using namespace lockstep::cli;
 
 namespace {
 
-const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/latch.ptx";
+const std::string kLatchPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/latch.ptx";
 
-Finished execute(const std::string& which, std::vector<std::string> options) {
+Finished run_latch(const std::string& which, std::vector<std::string> options) {
   options.insert(options.begin(), "exec");
-  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_LATCH), kPtx, which})
+  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_LATCH), kLatchPtx, which})
     options.push_back(word);
   return run(std::move(options));
 }
 
 // What each prints on a GPU: latch.cpp says what the numbers are.
-const std::map<std::string, std::string> kExpected = {
+const std::map<std::string, std::string> kLatchExpected = {
     {"managed", "0 0 100 600 600 0\n1 0\n8 1 8\n"},
     {"pinned", "0 0 100 600 600 0\n1 0\n8 1 8\n"},
     {"legacy", "600 600\n42\n"},
@@ -35,9 +35,9 @@ const std::map<std::string, std::string> kExpected = {
 }  // namespace
 
 TEST_CASE("work behind a kernel that waits for the host waits with it, other work does not") {
-  for (const auto& [which, expected] : kExpected) {
+  for (const auto& [which, expected] : kLatchExpected) {
     INFO(which);
-    const Finished done = execute(which, {"--functional"});
+    const Finished done = run_latch(which, {"--functional"});
     CHECK(done.out == expected);
     CHECK(done.err.empty());
     CHECK(done.code == 0);
@@ -45,25 +45,25 @@ TEST_CASE("work behind a kernel that waits for the host waits with it, other wor
 }
 
 TEST_CASE("a thread that writes and ends in the same moment has written") {
-  const Finished done = execute("hurry", {"--functional"});
+  const Finished done = run_latch("hurry", {"--functional"});
   CHECK(done.out == "0\n");
   CHECK(done.err.empty());
 }
 
 TEST_CASE("a kernel that waits for the host: one report for every thread count, and that of its recording",
           "[matrix]") {
-  for (const auto& [which, expected] : kExpected) {
+  for (const auto& [which, expected] : kLatchExpected) {
     INFO(which);
     const Folder folder;
     const Finished one =
-        execute(which, {"-q", "--threads", "1", "--record", folder / "kept.lst", "-o", folder / "one"});
+        run_latch(which, {"-q", "--threads", "1", "--record", folder / "kept.lst", "-o", folder / "one"});
     CHECK(one.out == expected);
     CHECK(one.err.empty());
     const std::string stats = slurp(folder / "one/stats.json");
     CHECK(stats.find("\"partial\":false") != std::string::npos);
     for (const char* threads : {"2", "4"}) {
-      CHECK(execute(which,
-                    {"-q", "--threads", threads, "--window", "7", "--shuffle", "3", "-o", folder / "two"})
+      CHECK(run_latch(which,
+                      {"-q", "--threads", threads, "--window", "7", "--shuffle", "3", "-o", folder / "two"})
                 .out == expected);
       CHECK(slurp(folder / "two/stats.json") == stats);
     }
@@ -75,14 +75,14 @@ TEST_CASE("a kernel that waits for the host: one report for every thread count, 
 TEST_CASE(
     "the host's write of a managed latch takes its page from the device, and the kernel brings it back") {
   const Folder folder;
-  CHECK(execute("managed", {"-q", "--set", "uvm.prefetcher=none", "-o", folder / "out"}).code == 0);
+  CHECK(run_latch("managed", {"-q", "--set", "uvm.prefetcher=none", "-o", folder / "out"}).code == 0);
   const auto managed = nlohmann::json::parse(slurp(folder / "out/stats.json")).at("managed");
   CHECK(managed.at("faults") == 1);
   CHECK(managed.at("bytes_to_device") == 4096);
 }
 
 TEST_CASE("a program that polls its memory for a kernel that waits for it is told why nothing comes") {
-  const Finished done = execute("polls", {"--functional"});
+  const Finished done = run_latch("polls", {"--functional"});
   CHECK(done.out == "0 0 7\n");
   CHECK(done.err.find(
             "kernel await waits for a write by the program, which has made no CUDA call for 3 seconds") !=
@@ -97,12 +97,12 @@ TEST_CASE("a latch that can no longer be written is an error that names the kern
   for (const std::string mode : {"--functional", "-q"}) {
     std::vector<std::string> options = {mode};
     if (mode == "-q") options.insert(options.end(), {"-o", folder / "out"});
-    const Finished done = execute("never", options);
+    const Finished done = run_latch("never", options);
     CHECK(done.out == "cudaErrorLaunchTimeout\n");
     CHECK(done.err.find("kernel await waits for a write that can no longer happen") != std::string::npos);
     CHECK(done.err.find("CTA (0,0,0) warp 0: program:1") != std::string::npos);
   }
-  const Finished left = execute("left", {"--functional"});
+  const Finished left = run_latch("left", {"--functional"});
   CHECK(left.code == 0);
   CHECK(left.err.find("kernel await still waited") != std::string::npos);
   CHECK(left.err.find("2 operations in all") != std::string::npos);

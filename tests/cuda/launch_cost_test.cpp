@@ -4,18 +4,18 @@
 #include <sstream>
 
 #include "paths.hpp"
+#include "support.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep::cli;
+using lockstep::cuda::kTimingPtx;
 
 namespace {
 
-const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/timing.ptx";
-
-Finished execute(const std::string& which, const std::vector<std::string>& options = {}) {
+Finished run_launches(const std::string& which, const std::vector<std::string>& options = {}) {
   std::vector<std::string> words = {"exec", "-q", "-c", "a100"};
   words.insert(words.end(), options.begin(), options.end());
-  words.insert(words.end(), {"--", LOCKSTEP_LAUNCHES_PROGRAM, kPtx, which});
+  words.insert(words.end(), {"--", LOCKSTEP_LAUNCHES_PROGRAM, kTimingPtx, which});
   return run(words);
 }
 
@@ -23,7 +23,7 @@ Finished execute(const std::string& which, const std::vector<std::string>& optio
 std::vector<double> times(const std::string& which, const std::vector<std::string>& settings = {}) {
   std::vector<std::string> options;
   for (const std::string& setting : settings) options.insert(options.end(), {"--set", setting});
-  const Finished done = execute(which, options);
+  const Finished done = run_launches(which, options);
   CHECK(done.err.empty());
   std::istringstream in(done.out);
   std::vector<double> all;
@@ -99,7 +99,7 @@ TEST_CASE("copies between host and device: the runtime's fixed time, where it is
 
 TEST_CASE("the report says which floor a kernel had", "[long]") {
   const Folder folder;
-  CHECK(execute("graphs", {"-o", folder / "out"}).code == 0);
+  CHECK(run_launches("graphs", {"-o", folder / "out"}).code == 0);
   const auto report = nlohmann::json::parse(slurp(folder / "out/stats.json"));
   const auto& kernels = report.at("kernels");
   REQUIRE(kernels.size() == 1003);
@@ -116,15 +116,15 @@ TEST_CASE("launches of threads and graphs: live as recorded, whatever threads an
     INFO(which);
     const Folder folder;
     const Finished one =
-        execute(which, {"--threads", "1", "--record", folder / "kept.lst", "-o", folder / "one"});
+        run_launches(which, {"--threads", "1", "--record", folder / "kept.lst", "-o", folder / "one"});
     CHECK(one.code == 0);
     const std::string stats = slurp(folder / "one/stats.json"), trace = slurp(folder / "kept.lst");
     CHECK(stats.find("\"partial\":false") != std::string::npos);
     CHECK(trace[8] == 6);  // the format's version
     CHECK(run({"run", "-c", "a100", folder / "kept.lst", "-q", "-o", folder / "two"}).code == 0);
     CHECK(slurp(folder / "two/stats.json") == stats);
-    CHECK(execute(which, {"--threads", "2", "--window", "7", "--shuffle", "3", "--record",
-                          folder / "again.lst", "-o", folder / "three"})
+    CHECK(run_launches(which, {"--threads", "2", "--window", "7", "--shuffle", "3", "--record",
+                               folder / "again.lst", "-o", folder / "three"})
               .out == one.out);
     CHECK(slurp(folder / "three/stats.json") == stats);
     CHECK(slurp(folder / "again.lst") == trace);

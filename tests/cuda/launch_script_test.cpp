@@ -8,8 +8,7 @@
 #include "tests/cli/program.hpp"
 #include "util/error.hpp"
 
-using namespace lockstep;
-using namespace lockstep::cuda;
+namespace lockstep::cuda {
 using Catch::Matchers::Contains;
 
 namespace {
@@ -162,3 +161,5 @@ TEST_CASE("PTX for sm_120 is executed and simulated on an RTX 5090") {
   CHECK(done.code == 0);
   CHECK(cli::slurp(folder / "out/stats.csv").find("twice") != std::string::npos);
 }
+
+}  // namespace lockstep::cuda

@@ -9,8 +9,7 @@
 
 #include "util/error.hpp"
 
-using namespace lockstep;
-using namespace lockstep::cuda;
+namespace lockstep::cuda {
 
 namespace {
 
@@ -65,3 +64,5 @@ TEST_CASE("a fatbin is as long as its header says, as long as that is memory of 
   CHECK_THROWS_WITH(loaded_fatbin(pages.put_header(15, 0)), Catch::Contains("header lies outside"));
   CHECK_THROWS_AS(loaded_fatbin(nullptr), UserError);
 }
+
+}  // namespace lockstep::cuda

@@ -8,19 +8,19 @@
 
 #include "exec/address_space.hpp"
 #include "paths.hpp"
+#include "support.hpp"
 #include "tests/cli/program.hpp"
 #include "trace/kernel_trace.hpp"
 
 using namespace lockstep;
 using namespace lockstep::cli;
+using lockstep::cuda::kMultiGpuPtx;
 using Kind = trace::Command::Kind;
 
 namespace {
 
-const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/multi_gpu.ptx";
-
-Finished execute(const std::string& which, const std::string& gpus, std::vector<std::string> options = {},
-                 const std::string& ptx = kPtx) {
+Finished run_multi_gpu(const std::string& which, const std::string& gpus,
+                       std::vector<std::string> options = {}, const std::string& ptx = kMultiGpuPtx) {
   options.insert(options.begin(), {"exec", "--functional", "--gpus", gpus});
   for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_MULTI_GPU_PROGRAM), ptx, which})
     options.push_back(word);
@@ -30,7 +30,7 @@ Finished execute(const std::string& which, const std::string& gpus, std::vector<
 // What each prints on a machine with two GPUs that are peers; multi_gpu.cpp says what the numbers are.
 // `state`: each device's own variable begins at 5, the managed one at 7, a constant is 3; 1 is added on
 // device 0, 2 on device 1, twice.
-const std::map<std::string, std::string> kExpected = {
+const std::map<std::string, std::string> kMultiGpuExpected = {
     {"errors", "2 1 0 \n101 101 \n0 704 101 101 \n0 705 \n400 400 0 \n1 0 1 \n1 \n"},
     {"access", "0 11 \n700 700 \n0 13 \n700 \n"},
     {"state", "18 27 12 \n6 2 0 \n9 2 1 \n1 0 67108864 \n6 5 18 \n"},
@@ -48,20 +48,20 @@ const std::map<std::string, std::string> kExpected = {
 
 std::vector<trace::Command> commands_of(const std::string& which, const std::string& gpus) {
   const Folder folder;
-  CHECK(execute(which, gpus, {"--record", folder / "kept.lst"}).code == 0);
+  CHECK(run_multi_gpu(which, gpus, {"--record", folder / "kept.lst"}).code == 0);
   return trace::open_trace(folder / "kept.lst")->commands();
 }
 
 }  // namespace
 
 TEST_CASE("several GPUs: error codes, memory, variables, copies and waiting kernels are CUDA's") {
-  for (const auto& [which, expected] : kExpected) {
+  for (const auto& [which, expected] : kMultiGpuExpected) {
     INFO(which);
-    const Finished done = execute(which, "2");
+    const Finished done = run_multi_gpu(which, "2");
     CHECK(done.out == expected);
     CHECK(done.code == 0);
   }
-  CHECK(execute("barrier", "16").out == [] {
+  CHECK(run_multi_gpu("barrier", "16").out == [] {
     std::string lines;
     for (int d = 0; d < 16; ++d) lines += "0 20 \n";
     return lines;
@@ -72,11 +72,11 @@ TEST_CASE("several GPUs: a ring all-reduce by stores to peers and flags is right
   const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/multi_gpu/ptx/allreduce_peer.ptx";
   for (const char* gpus : {"1", "2", "3", "8"})
     for (const char* threads : {"1", "4"})
-      CHECK(execute("ring", gpus, {"--threads", threads}, ptx).out == "0 0 \n");
+      CHECK(run_multi_gpu("ring", gpus, {"--threads", threads}, ptx).out == "0 0 \n");
 }
 
 TEST_CASE("several GPUs: a fault says which device executed and whose memory it was") {
-  const std::string err = execute("access", "2").err;
+  const std::string err = run_multi_gpu("access", "2").err;
   CHECK(err.find("device 0 executed, and it is device 1's memory, to which it has no peer access") !=
         std::string::npos);
   CHECK(err.find("device 1 executed, and it is device 0's memory, to which it has no peer access") !=
@@ -85,7 +85,7 @@ TEST_CASE("several GPUs: a fault says which device executed and whose memory it 
 
 TEST_CASE("several GPUs: how many there are is checked") {
   for (const char* gpus : {"0", "65", "two"}) {
-    const Finished wrong = execute("errors", gpus);
+    const Finished wrong = run_multi_gpu("errors", gpus);
     CHECK(wrong.code == 2);
     CHECK(wrong.err.find("--gpus") != std::string::npos);
   }
@@ -99,14 +99,15 @@ TEST_CASE("several GPUs: simulated beside the program, results and report are th
     INFO(which);
     const auto timed = [&](const std::string& out, std::vector<std::string> options) {
       options.insert(options.begin(), {"exec", "-q", "-c", "hgx_a100_4", "--gpus", "2", "-o", folder / out});
-      for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_MULTI_GPU_PROGRAM), kPtx})
+      for (const std::string& word :
+           {std::string("--"), std::string(LOCKSTEP_MULTI_GPU_PROGRAM), kMultiGpuPtx})
         options.push_back(word);
       options.emplace_back(which);
       return run(std::move(options));
     };
     const Finished one = timed("one", {"--threads", "1", "--record", folder / "kept.lst"});
     CHECK(one.code == 0);
-    CHECK(one.out == kExpected.at(which));
+    CHECK(one.out == kMultiGpuExpected.at(which));
     const std::string stats = slurp(folder / "one/stats.json");
     CHECK(stats.find("\"partial\":false") != std::string::npos);
     CHECK(timed("two", {"--threads", "2", "--window", "7"}).out == one.out);
@@ -121,13 +122,13 @@ TEST_CASE("several GPUs: one recording for every number of threads; one GPU's is
   const Folder folder;
   for (const char* which : {"copies", "barrier", "state", "graphs"}) {
     INFO(which);
-    CHECK(execute(which, "3", {"--record", folder / "one.lst"}).code == 0);
-    CHECK(execute(which, "3", {"--threads", "4", "--record", folder / "four.lst"}).code == 0);
+    CHECK(run_multi_gpu(which, "3", {"--record", folder / "one.lst"}).code == 0);
+    CHECK(run_multi_gpu(which, "3", {"--threads", "4", "--record", folder / "four.lst"}).code == 0);
     CHECK(slurp(folder / "one.lst") == slurp(folder / "four.lst"));
   }
-  CHECK(execute("barrier", "1", {"--record", folder / "alone.lst"}).code == 0);
-  CHECK(run({"exec", "--functional", "--record", folder / "plain.lst", "--", LOCKSTEP_MULTI_GPU_PROGRAM, kPtx,
-             "barrier"})
+  CHECK(run_multi_gpu("barrier", "1", {"--record", folder / "alone.lst"}).code == 0);
+  CHECK(run({"exec", "--functional", "--record", folder / "plain.lst", "--", LOCKSTEP_MULTI_GPU_PROGRAM,
+             kMultiGpuPtx, "barrier"})
             .code == 0);
   CHECK(slurp(folder / "alone.lst") == slurp(folder / "plain.lst"));
 }
@@ -191,7 +192,7 @@ TEST_CASE("several GPUs: a graph's nodes stand in streams of their devices, and 
 
 TEST_CASE("several GPUs: info shows what each device does") {
   const Folder folder;
-  CHECK(execute("copies", "3", {"--record", folder / "kept.lst"}).code == 0);
+  CHECK(run_multi_gpu("copies", "3", {"--record", folder / "kept.lst"}).code == 0);
   const auto info = nlohmann::json::parse(run({"info", folder / "kept.lst", "--json"}).out);
   // 4 bytes each around the ring, 4 more from device 0 to device 1; the program reads two words of devices
   // 0, 1.

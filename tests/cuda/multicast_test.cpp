@@ -15,7 +15,7 @@ using Kind = trace::Command::Kind;
 
 namespace {
 
-const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/multicast.ptx";
+const std::string kMulticastPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/multicast.ptx";
 
 /// Eight H100 at a switch that multicasts.
 class Nvls {
@@ -34,7 +34,7 @@ class Nvls {
     std::vector<std::string> words{"exec", "-q", "-c", file(), "--gpus", gpus};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", program});
-    if (program == LOCKSTEP_MULTICAST_PROGRAM) words.push_back(kPtx);
+    if (program == LOCKSTEP_MULTICAST_PROGRAM) words.push_back(kMulticastPtx);
     words.push_back(which);
     return run(std::move(words));
   }
@@ -44,7 +44,7 @@ class Nvls {
 // What each prints on a machine with two GPUs; multicast.cpp says what the numbers are. `errors`: as cuda.h
 // says of each function, a row a line. `places`: GPU 0 has 30, 5 is stored behind it to both; 7 is added to
 // both: 37 and 7, together 44; 11 is stored to GPU 0 and other memory of GPU 1.
-const std::map<std::string, std::string> kExpected = {
+const std::map<std::string, std::string> kMulticastExpected = {
     {"errors",
      "1 1 1 1 1 1 801 \n101 0 1 401 401 0 1 \n1 1 1 1 101 1 0 1 \n1 0 1 0 101 1 1 1 0 0 1 0 1 0 \n"},
     {"places", "30 5 \n0 5 \n37 5 7 \n44 \n11 11 7 1 3 \n"},
@@ -58,7 +58,7 @@ const std::map<std::string, std::string> kExpected = {
 
 TEST_CASE("multicast objects: error codes, places and sums are CUDA's") {
   const Nvls nvls;
-  for (const auto& [which, expected] : kExpected) {
+  for (const auto& [which, expected] : kMulticastExpected) {
     INFO(which);
     const Finished done = nvls.execute(which, "2", {"--functional"});
     CHECK(done.out == expected);
@@ -80,7 +80,7 @@ TEST_CASE("multicast objects: faults say what was wrong") {
 TEST_CASE("multicast objects: without a switch that multicasts there are none") {
   for (const char* machine : {"h100_pcie", "dgx_a100"})
     CHECK(run({"exec", "-q", "--functional", "-c", machine, "--gpus", "2", "--", LOCKSTEP_MULTICAST_PROGRAM,
-               kPtx, "errors"})
+               kMulticastPtx, "errors"})
               .out == "0 801 \n");
 }
 

@@ -13,7 +13,7 @@ using namespace lockstep::cli;
 
 namespace {
 
-const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/persistence.ptx";
+const std::string kPersistencePtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/persistence.ptx";
 constexpr unsigned kStreaming = 1;  // cudaAccessPropertyStreaming
 
 /// The guide's sizes for an A100, in KiB, where all of them and the L2 are 1/64. So that the threads that run
@@ -28,7 +28,7 @@ struct Window {
   unsigned streamed = kStreamed;
 };
 
-class Bench {
+class PersistenceBench {
  public:
   nlohmann::json operator()(const Window& w, const std::vector<std::string>& more = {}) {
     std::vector<std::string> words = {"exec", "-q", "-o", folder_ / "out"};
@@ -61,7 +61,7 @@ class Bench {
   static std::vector<std::string> command(const Window& w) {
     return {"--",
             LOCKSTEP_PERSISTENCE_PROGRAM,
-            kPtx,
+            kPersistencePtx,
             w.way,
             std::to_string(w.persisting),
             std::to_string(w.streamed),
@@ -87,7 +87,7 @@ class Bench {
 TEST_CASE("a sliding window: what fits the set-aside is faster by half, what does not thrashes", "[slow]") {
   // CUDA C++ Best Practices Guide, "L2 Cache Access Window": 30 of an A100's 40 MB set aside, 1024 MB of
   // which the first 10 to 60 MB persist: up to 50 % faster while these fit, about 10 % slower beyond.
-  Bench bench;
+  PersistenceBench bench;
   const auto gain = [&](unsigned megabytes, double ratio) {
     Window w{.persisting = megabytes * kMegabyte, .ratio = ratio};
     const double with = bench.cycles(w);
@@ -102,7 +102,7 @@ TEST_CASE("a sliding window: what fits the set-aside is faster by half, what doe
 }
 
 TEST_CASE("a window is the stream's, the launch's or the graph node's", "[long]") {
-  Bench bench;
+  PersistenceBench bench;
   Window w{.persisting = 20 * kMegabyte, .streamed = 128 * kMegabyte};
   const auto l2 = [&](const char* way) {
     w.way = way;
@@ -118,7 +118,7 @@ TEST_CASE("a window is the stream's, the launch's or the graph node's", "[long]"
 }
 
 TEST_CASE("persisting lines stay for launches without a window, until they are reset", "[long]") {
-  Bench bench;
+  PersistenceBench bench;
   Window w{.persisting = 20 * kMegabyte, .streamed = 128 * kMegabyte};
   const auto misses_of_second = [&](const char* way) {
     w.way = way;
@@ -132,7 +132,7 @@ TEST_CASE("persisting lines stay for launches without a window, until they are r
 }
 
 TEST_CASE("persisting accesses: threads, windows and recordings change nothing", "[long]") {
-  Bench bench;
+  PersistenceBench bench;
   const Window w{.way = "reset", .persisting = 20 * kMegabyte, .ratio = 0.6, .streamed = 64 * kMegabyte};
   const auto kernels = bench(w, {"--threads", "1"});
   const std::string one = bench.all;

@@ -17,7 +17,7 @@ using Operation = trace::NetOperation;
 
 namespace {
 
-Finished execute(std::vector<std::string> program, const std::string& gpus,
+Finished run_pes(std::vector<std::string> program, const std::string& gpus,
                  std::vector<std::string> options = {}) {
   options.insert(options.begin(), {"exec", "--functional", "--gpus", gpus});
   options.emplace_back("--");
@@ -26,7 +26,7 @@ Finished execute(std::vector<std::string> program, const std::string& gpus,
 }
 Finished test_program(const std::string& which, const std::string& gpus,
                       std::vector<std::string> options = {}) {
-  return execute({LOCKSTEP_SHMEM_PROGRAM, which}, gpus, std::move(options));
+  return run_pes({LOCKSTEP_SHMEM_PROGRAM, which}, gpus, std::move(options));
 }
 std::string repeated(const std::string& line, int times) {
   std::string text;
@@ -138,10 +138,10 @@ TEST_CASE("network: an entry that asks for something impossible is one error tha
       {"width", "an atomic operation on 2 bytes; expected 4 or 8"},
       {"alignment", "which is not a multiple of that"},
   };
-  CHECK(execute({LOCKSTEP_SHMEM_PROGRAM, "hostile", "none"}, "2").out == "0\n");
+  CHECK(run_pes({LOCKSTEP_SHMEM_PROGRAM, "hostile", "none"}, "2").out == "0\n");
   for (const auto& [what, message] : kErrors) {
     INFO(what);
-    const Finished done = execute({LOCKSTEP_SHMEM_PROGRAM, "hostile", what}, "2");
+    const Finished done = run_pes({LOCKSTEP_SHMEM_PROGRAM, "hostile", what}, "2");
     CHECK(done.code == 1);
     CHECK(done.err.find("device 0, network queue 0, entry 0: ") != std::string::npos);
     CHECK(done.err.find(message) != std::string::npos);
@@ -257,7 +257,7 @@ TEST_CASE(
 TEST_CASE("network: kernels that wait for each other's puts are recorded with one signal for each") {
   const Folder folder;
   const std::string program = std::string(LOCKSTEP_SHMEM_EXAMPLES) + "/ping_pong";
-  CHECK(execute({program, "4096", "6"}, "2", {"--record", folder / "kept.lst"}).code == 0);
+  CHECK(run_pes({program, "4096", "6"}, "2", {"--record", folder / "kept.lst"}).code == 0);
   const auto trace = trace::open_trace(folder / "kept.lst");
   for (const trace::Command& c : trace->commands()) {
     if (c.kind != Kind::kNetOperation || c.operation.kind != Operation::Kind::kPut) continue;
@@ -308,7 +308,7 @@ TEST_CASE("network: the programs of examples/shmem find their results right", "[
   for (const auto& [program, all] : kPrograms)
     for (const std::string& pes : all) {
       INFO(program << " with " << pes);
-      const Finished done = execute({std::string(LOCKSTEP_SHMEM_EXAMPLES) + "/" + program}, pes);
+      const Finished done = run_pes({std::string(LOCKSTEP_SHMEM_EXAMPLES) + "/" + program}, pes);
       CHECK(done.out.ends_with("PASS\n"));
       CHECK(done.code == 0);
     }
@@ -316,10 +316,10 @@ TEST_CASE("network: the programs of examples/shmem find their results right", "[
     for (const std::string pes : {"2", "3", "4"}) {
       INFO(form << " with " << pes);
       const std::string folder = LOCKSTEP_SHMEM_EXAMPLES;
-      CHECK(execute({folder + "/jacobi", "100", "3", form}, pes).out.ends_with("PASS\n"));
-      CHECK(execute({folder + "/allreduce_rings", "64", "3", form}, pes).out.ends_with("PASS\n"));
+      CHECK(run_pes({folder + "/jacobi", "100", "3", form}, pes).out.ends_with("PASS\n"));
+      CHECK(run_pes({folder + "/allreduce_rings", "64", "3", form}, pes).out.ends_with("PASS\n"));
     }
-  const Finished alone = execute({std::string(LOCKSTEP_SHMEM_EXAMPLES) + "/ping_pong"}, "1");
+  const Finished alone = run_pes({std::string(LOCKSTEP_SHMEM_EXAMPLES) + "/ping_pong"}, "1");
   CHECK(alone.code == 1);
   CHECK(alone.out == "ping_pong needs two devices: lockstep exec --gpus 2\nFAIL\n");
 }

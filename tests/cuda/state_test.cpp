@@ -11,15 +11,14 @@
 #include "cuda/modules.hpp"
 #include "paths.hpp"
 
-using namespace lockstep;
-using namespace lockstep::cuda;
-
 extern "C" {
 const char* cudaGetErrorName(int status);
 const char* cudaGetErrorString(int status);
 int cuGetErrorName(int result, const char** text);
 int cuGetErrorString(int result, const char** text);
 }
+
+namespace lockstep::cuda {
 
 TEST_CASE("a graph's nodes come after what they depend on, otherwise as added") {
   Graph graph;
@@ -190,3 +189,5 @@ TEST_CASE("the device's part of the runtime is left out of a program: the execut
   CHECK_FALSE(module.program().functions[*id].has_body);
   CHECK_NOTHROW(exec::Executable(module.image(), module.program().find_function("k").value()));
 }
+
+}  // namespace lockstep::cuda

@@ -4,8 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-using namespace lockstep;
-using namespace lockstep::cuda;
+namespace lockstep::cuda {
 using Kind = trace::Command::Kind;
 
 namespace {
@@ -131,3 +130,5 @@ TEST_CASE("who calls: threads by the order in which they come, the process's fir
   }
   CHECK(all == " launch1. launch0. by2. return2 by1...");
 }
+
+}  // namespace lockstep::cuda

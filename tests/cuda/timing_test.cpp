@@ -7,17 +7,17 @@
 #include <thread>
 
 #include "paths.hpp"
+#include "support.hpp"
 #include "tests/cli/program.hpp"
 
 using namespace lockstep::cli;
+using lockstep::cuda::kTimingPtx;
 
 namespace {
 
-const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/timing.ptx";
-
-Finished execute(const std::string& which, std::vector<std::string> options = {"-q"}) {
+Finished run_timing(const std::string& which, std::vector<std::string> options = {"-q"}) {
   options.insert(options.begin(), "exec");
-  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_TIMING), kPtx, which})
+  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_TIMING), kTimingPtx, which})
     options.push_back(word);
   return run(std::move(options));
 }
@@ -32,7 +32,7 @@ std::vector<long> numbers(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a kernel's clock shows the product's latencies: Jia et al. 2018 for the V100", "[long]") {
-  const Finished done = execute("clocks");
+  const Finished done = run_timing("clocks");
   CHECK(done.err.empty());
   const auto found = numbers(done.out);
   REQUIRE(found.size() == 2);
@@ -42,13 +42,13 @@ TEST_CASE("a kernel's clock shows the product's latencies: Jia et al. 2018 for t
 }
 
 TEST_CASE("a kernel that waits for its clock ends, and it is said that its trace is a guess", "[long]") {
-  const Finished done = execute("spin");
+  const Finished done = run_timing("spin");
   CHECK(done.out == "1\n");
   CHECK(done.err.find("spin: what it executes depends on its clock") != std::string::npos);
 }
 
 TEST_CASE("kernels of two streams run side by side, those of one do not", "[long]") {
-  const Finished done = execute("streams", {"-q", "--set", "launch.call_ns=0"});
+  const Finished done = run_timing("streams", {"-q", "--set", "launch.call_ns=0"});
   CHECK(done.err.empty());
   const auto found = numbers(done.out);
   REQUIRE(found.size() == 3);
@@ -60,7 +60,7 @@ TEST_CASE("kernels of two streams run side by side, those of one do not", "[long
 
 TEST_CASE("--clock simulated: the program's clocks agree with its events, for every number of threads",
           "[long]") {
-  const Finished done = execute("host-clocks", {"-q", "--clock", "simulated"});
+  const Finished done = run_timing("host-clocks", {"-q", "--clock", "simulated"});
   CHECK(done.err.empty());
   const auto found = numbers(done.out);
   REQUIRE(found.size() == 14);
@@ -76,16 +76,16 @@ TEST_CASE("--clock simulated: the program's clocks agree with its events, for ev
   CHECK(found[12] == 1'000'000 / 25 - 1);
   CHECK(found[13] == 946'684'800);  // date -u -d 2000-01-01 +%s
   for (const char* threads : {"1", "2", "3"})
-    CHECK(execute("host-clocks", {"-q", "--clock", "simulated", "--threads", threads}).out == done.out);
+    CHECK(run_timing("host-clocks", {"-q", "--clock", "simulated", "--threads", threads}).out == done.out);
 }
 
 TEST_CASE("--clock: the results say that it was simulated; there must be a simulation", "[long]") {
-  const Finished done = execute("queries", {"--clock", "simulated"});
+  const Finished done = run_timing("queries", {"--clock", "simulated"});
   CHECK(done.code == 0);
   CHECK_THAT(done.out, Catch::Contains("remark: the program's clocks showed simulated time"));
-  CHECK_THAT(execute("queries", {"--clock", "host"}).out, !Catch::Contains("simulated time"));
+  CHECK_THAT(run_timing("queries", {"--clock", "host"}).out, !Catch::Contains("simulated time"));
   const auto refused = [](std::vector<std::string> options, const std::string& why) {
-    const Finished end = execute("queries", std::move(options));
+    const Finished end = run_timing("queries", std::move(options));
     CHECK(end.code == 2);
     CHECK_THAT(end.err, Catch::Contains("--clock") && Catch::Contains(why));
   };
@@ -95,13 +95,13 @@ TEST_CASE("--clock: the results say that it was simulated; there must be a simul
 }
 
 TEST_CASE("queries: not ready (600) at the host's time, then the end is waited for", "[long]") {
-  const Finished done = execute("queries");
+  const Finished done = run_timing("queries");
   CHECK(done.err.empty());
   CHECK(done.out == "600 -600\n1 1\n");
 }
 
 TEST_CASE("a copy overlaps with a kernel of another stream, not with one of its own", "[long]") {
-  const auto found = numbers(execute("copies").out);
+  const auto found = numbers(run_timing("copies").out);
   REQUIRE(found.size() == 2);
   const double copy = (1 << 20) / 12.0;  // ns, at 12 GB/s of the link; the kernel takes about as long
   CHECK(static_cast<double>(found[0]) > copy + 30000 * 4 / 1.38);
@@ -110,7 +110,7 @@ TEST_CASE("a copy overlaps with a kernel of another stream, not with one of its 
 
 TEST_CASE("a fill and a copy within the device take their bytes over what STREAM reaches, beside the floor",
           "[long]") {
-  const auto found = numbers(execute("fills").out);
+  const auto found = numbers(run_timing("fills").out);
   REQUIRE(found.size() == 4);
   // gpu-benches on a V100: init 897 GB/s, scale 809 GB/s; an empty kernel 1240 ns; the end is heard 24 ns
   // later.
@@ -128,14 +128,15 @@ TEST_CASE("the report of a live run is that of its recording, whatever threads a
     INFO(which);
     const Folder folder;
     const Finished one =
-        execute(which, {"-q", "--threads", "1", "--record", folder / "kept.lst", "-o", folder / "one"});
+        run_timing(which, {"-q", "--threads", "1", "--record", folder / "kept.lst", "-o", folder / "one"});
     CHECK(one.code == 0);
     const std::string stats = slurp(folder / "one/stats.json");
     CHECK(stats.find("\"partial\":false") != std::string::npos);
     CHECK(run({"run", folder / "kept.lst", "-q", "-o", folder / "two"}).code == 0);
     CHECK(slurp(folder / "two/stats.json") == stats);
-    CHECK(execute(which, {"-q", "--threads", "2", "--window", "7", "--shuffle", "3", "-o", folder / "three"})
-              .out == one.out);
+    CHECK(
+        run_timing(which, {"-q", "--threads", "2", "--window", "7", "--shuffle", "3", "-o", folder / "three"})
+            .out == one.out);
     CHECK(slurp(folder / "three/stats.json") == stats);
   }
 }
@@ -165,7 +166,7 @@ std::vector<std::string> with_faults(const std::vector<std::string>& more) {
 
 TEST_CASE("a program sees managed memory in simulated time: faults, a prefetch, what ran before", "[long]") {
   const Folder folder;
-  const Finished done = execute("managed", with_faults({"-o", folder / "out"}));
+  const Finished done = run_timing("managed", with_faults({"-o", folder / "out"}));
   CHECK(done.err.empty());
   const auto found = numbers(done.out);
   REQUIRE(found.size() == 7);
@@ -200,12 +201,12 @@ TEST_CASE("a live run with managed memory is that of its recording, whatever thr
       return with_faults(more);
     };
     INFO((memory.empty() ? std::string("all of it") : memory.back()));
-    const Finished one = execute("managed", options({"-t", "1", "--record", folder / "kept.lst"}, "one"));
+    const Finished one = run_timing("managed", options({"-t", "1", "--record", folder / "kept.lst"}, "one"));
     CHECK(one.code == 0);
     const std::string stats = slurp(folder / "one/stats.json");
     CHECK((stats.find("\"managed\"") == std::string::npos) == (!memory.empty() && memory.back() == "none"));
     const auto same = [&](const std::vector<std::string>& more) {
-      CHECK(execute("managed", options(more, "two")).out == one.out);
+      CHECK(run_timing("managed", options(more, "two")).out == one.out);
       CHECK(slurp(folder / "two/stats.json") == stats);
     };
     same({"-t", "2", "--window", "7", "--shuffle", "3"});
@@ -220,7 +221,7 @@ TEST_CASE("a live run with managed memory is that of its recording, whatever thr
 TEST_CASE("device memory as a share grows with what the program has managed so far", "[long]") {
   const Folder folder;
   const auto managed = [&](const char* share) -> std::pair<std::vector<long>, nlohmann::json> {
-    const Finished done = execute("managed", with_faults({"--gpu-memory", share, "-o", folder / share}));
+    const Finished done = run_timing("managed", with_faults({"--gpu-memory", share, "-o", folder / share}));
     CHECK(done.code == 0);
     return {numbers(done.out),
             nlohmann::json::parse(slurp(folder / (std::string(share) + "/stats.json"))).at("managed")};
@@ -240,14 +241,14 @@ TEST_CASE("device memory as a share grows with what the program has managed so f
 }
 
 TEST_CASE("an amount of device memory where nothing is managed", "[long]") {
-  const Finished none = execute("streams", {"-q", "--gpu-memory", "0.8x"});
+  const Finished none = run_timing("streams", {"-q", "--gpu-memory", "0.8x"});
   CHECK(none.code == 2);
   CHECK(none.err.find("has no managed memory") != std::string::npos);
 }
 
 TEST_CASE("a simulation that stops early leaves the program running to its end", "[long]") {
   const Folder folder;
-  const Finished done = execute("many", {"-q", "--max-cycles", "3000", "-o", folder / "out"});
+  const Finished done = run_timing("many", {"-q", "--max-cycles", "3000", "-o", folder / "out"});
   CHECK(done.code == 0);
   CHECK(done.out == "40\n");
   CHECK(slurp(folder / "out/stats.json").find("max-cycles") != std::string::npos);
@@ -266,7 +267,7 @@ TEST_CASE("a program that crashes: its exit code, and what it had launched as a 
 
 TEST_CASE("a kernel that never ends: --max-cycles stops it and says where it stands", "[long]") {
   const Folder folder;
-  const Finished done = execute("never", {"-q", "--max-cycles", "20000", "-o", folder / "out"});
+  const Finished done = run_timing("never", {"-q", "--max-cycles", "20000", "-o", folder / "out"});
   CHECK(done.code == 5);
   CHECK(done.out == "cudaErrorLaunchTimeout\n");
   CHECK(done.err.find(
@@ -281,7 +282,7 @@ TEST_CASE("a kernel that never ends: --max-cycles stops it and says where it sta
 TEST_CASE("a kernel that never ends: Ctrl-C stops it, says where it stands and keeps the results", "[long]") {
   const Folder folder;
   Launch launch;
-  launch.arguments = {"exec", "-q", "-o", folder / "out", "--", LOCKSTEP_CUDA_TIMING, kPtx, "never"};
+  launch.arguments = {"exec", "-q", "-o", folder / "out", "--", LOCKSTEP_CUDA_TIMING, kTimingPtx, "never"};
   Program program(launch);
   std::this_thread::sleep_for(std::chrono::milliseconds(3000));
   program.send(SIGINT);

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-using namespace lockstep::cuda;
+namespace lockstep::cuda {
 using namespace std::chrono_literals;
 
 namespace {
@@ -133,3 +133,5 @@ TEST_CASE("turns that are off order nothing: a thread in a call holds up no othe
   std::thread([&] { const Turns::Call other(turns); }).join();
   CHECK_FALSE(turns.on());
 }
+
+}  // namespace lockstep::cuda

@@ -8,6 +8,7 @@
 
 #include "exec/tensor_map.hpp"
 #include "tests/exec/support.hpp"
+#include "tests/exec/tensor_bytes.hpp"
 #include "trace/bulk_runs.hpp"
 
 namespace lockstep::exec::test {
@@ -66,13 +67,6 @@ constexpr const char* kTileKernel = R"(
   ret;
 }})";
 
-struct At {
-  std::int32_t c[5];
-};
-struct MapBytes {
-  alignas(64) std::byte bytes[kTensorMapBytes];
-};
-
 }  // namespace
 
 TEST_CASE("a bulk tensor copy's record has the bytes of the box that lie in the tensor, each once") {
@@ -106,8 +100,7 @@ TEST_CASE("a bulk tensor copy's record has the bytes of the box that lie in the 
       REQUIRE(m.valid());
       At at{};
       for (unsigned d = 0; d < rank; ++d) at.c[d] = static_cast<std::int32_t>(random() % (m.dim[d] + 4)) - 3;
-      MapBytes map;
-      m.pack(map.bytes);
+      const MapBytes map = packed(m);
 
       Bytes wanted, got;
       std::array<std::uint32_t, 5> i{};

@@ -152,7 +152,7 @@ $FILL:
 })";
 
 /// What the refusal of a kernel says that calls a function.
-std::string refusal(const std::string& call) {
+std::string refusal_of_call(const std::string& call) {
   Device device(
       ".func (.reg .b32 r) one(.reg .b32 x) { mov.b32 r, x; ret; }\n"
       ".func (.reg .b128 r) wide(.reg .b128 x) { mov.b128 r, x; ret; }\n"
@@ -167,17 +167,18 @@ std::string refusal(const std::string& call) {
 }
 
 TEST_CASE("operands that a call cannot take are refused") {
-  CHECK(refusal("call (%r1), one, (%r2);") == "none");
-  CHECK(refusal("call (_), one, (5);") == "none");
-  CHECK(refusal("call (p), one, (p);") == "none");
-  CHECK_THAT(refusal("call (1000000), one, (%r2);"), Catch::Contains("a result is expected to go to"));
-  CHECK_THAT(refusal("call (one), one, (%r2);"), Catch::Contains("a result is expected to go to"));
-  CHECK_THAT(refusal("call (%tid.x), one, (%r2);"), Catch::Contains("a result is expected to go to"));
-  CHECK_THAT(refusal("call (p+4096), one, (%r2);"), Catch::Contains("without an offset"));
-  CHECK_THAT(refusal("call (%r1), one, (p+4096);"), Catch::Contains("without an offset"));
-  CHECK_THAT(refusal("call (%r1), one, (_);"), Catch::Contains("not a value"));
-  CHECK_THAT(refusal("call (%r1), one, (%q1);"), Catch::Contains("more than 64 bits"));
-  CHECK_THAT(refusal("call (%q0), wide, (%q1);"), Catch::Contains("more than 64 bits"));
+  CHECK(refusal_of_call("call (%r1), one, (%r2);") == "none");
+  CHECK(refusal_of_call("call (_), one, (5);") == "none");
+  CHECK(refusal_of_call("call (p), one, (p);") == "none");
+  CHECK_THAT(refusal_of_call("call (1000000), one, (%r2);"),
+             Catch::Contains("a result is expected to go to"));
+  CHECK_THAT(refusal_of_call("call (one), one, (%r2);"), Catch::Contains("a result is expected to go to"));
+  CHECK_THAT(refusal_of_call("call (%tid.x), one, (%r2);"), Catch::Contains("a result is expected to go to"));
+  CHECK_THAT(refusal_of_call("call (p+4096), one, (%r2);"), Catch::Contains("without an offset"));
+  CHECK_THAT(refusal_of_call("call (%r1), one, (p+4096);"), Catch::Contains("without an offset"));
+  CHECK_THAT(refusal_of_call("call (%r1), one, (_);"), Catch::Contains("not a value"));
+  CHECK_THAT(refusal_of_call("call (%r1), one, (%q1);"), Catch::Contains("more than 64 bits"));
+  CHECK_THAT(refusal_of_call("call (%q0), wide, (%q1);"), Catch::Contains("more than 64 bits"));
 }
 
 TEST_CASE("local memory of frames") {

@@ -9,7 +9,7 @@ namespace lockstep::exec::test {
 namespace {
 
 /// A kernel with 1 KiB of shared memory, of which %r3 is the thread's own word, and %rd1 the parameter `out`.
-std::string kernel(const std::string& body) {
+std::string shared_kernel(const std::string& body) {
   return R"(
 .visible .entry run(.param .u64 out) {
   .shared .align 16 .b8 cells[1024];
@@ -26,7 +26,8 @@ std::string kernel(const std::string& body) {
 
 /// What checking a launch of the kernel with this body finds.
 struct Run {
-  explicit Run(const std::string& body, Dim3 grid = {1, 1, 1}, Dim3 block = {64, 1, 1}) : text(kernel(body)) {
+  explicit Run(const std::string& body, Dim3 grid = {1, 1, 1}, Dim3 block = {64, 1, 1})
+      : text(shared_kernel(body)) {
     CheckedDevice device(text, "race");
     device.run("run", grid, block, Arguments(device.zeros<std::uint32_t>(256)));
     findings = device.checker.findings();
@@ -260,7 +261,7 @@ $END:)",
 }
 
 TEST_CASE("check race: kernels one after the other do not race, nor does memory that is allocated anew") {
-  CheckedDevice device(kernel("  st.global.u32 [%rd1], %r1;"), "race");
+  CheckedDevice device(shared_kernel("  st.global.u32 [%rd1], %r1;"), "race");
   const Address out = device.zeros<std::uint32_t>(4);
   for (int i = 0; i < 2; ++i) device.run("run", {1, 1, 1}, {1, 1, 1}, Arguments(out));
   CHECK(device.findings().empty());

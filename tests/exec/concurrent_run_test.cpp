@@ -21,11 +21,11 @@ constexpr const char* kHead = R"(
   mul.wide.u32 %rd3, %r5, 4; add.u64 %rd2, %rd1, %rd3;
 )";
 
-std::string kernel(const std::string& body) {
+std::string concurrent_kernel(const std::string& body) {
   return std::string(".visible .entry k(.param .u64 data) {") + kHead + body + "ret; }";
 }
 
-constexpr unsigned kCtas = 64, kThreads = 64;
+constexpr unsigned kGridCtas = 64, kCtaThreads = 64;
 
 struct Outcome {
   bool at_once = false;
@@ -36,16 +36,16 @@ struct Outcome {
 
 /// Numbers 0, 1, 2 ... with one element more than there are threads.
 Outcome execute(const std::string& body, unsigned threads, AccessSets* sets = nullptr) {
-  Device device(kernel(body));
-  std::vector<std::uint32_t> numbers(kCtas * kThreads + 1);
+  Device device(concurrent_kernel(body));
+  std::vector<std::uint32_t> numbers(kGridCtas * kCtaThreads + 1);
   std::iota(numbers.begin(), numbers.end(), 0u);
   const Address data = device.array(numbers);
   const auto executable = device.kernel("k");
   const Arguments arguments(data);
   Launch launch;
   launch.kernel = executable.get();
-  launch.grid = {kCtas, 1, 1};
-  launch.block = {kThreads, 1, 1};
+  launch.grid = {kGridCtas, 1, 1};
+  launch.block = {kCtaThreads, 1, 1};
   launch.cluster = {1, 1, 1};
   launch.parameters = arguments.bytes();
   RunOptions options;
@@ -57,7 +57,7 @@ Outcome execute(const std::string& body, unsigned threads, AccessSets* sets = nu
     outcome.at_once = grid.run_concurrently();
     if (!outcome.at_once) {
       CHECK(device.read<std::uint32_t>(data, numbers.size()) == numbers);  // nothing has happened
-      for (unsigned i = 0; i < kCtas; ++i)
+      for (unsigned i = 0; i < kGridCtas; ++i)
         if (!grid.run_cta(i, nullptr)) FAIL("interrupted");
     }
     outcome.warp_instructions = grid.counts().warp_instructions;
@@ -91,7 +91,7 @@ TEST_CASE("CTAs that only touch their own elements run at once") {
   const std::string body = "ld.global.u32 %r6, [%rd2]; mad.lo.u32 %r6, %r6, 3, 1; st.global.u32 [%rd2], %r6;";
   same_as_one(body, true);
   const Outcome done = execute(body, 2);
-  for (unsigned i = 0; i < kCtas * kThreads; ++i) REQUIRE(done.data[i] == 3 * i + 1);
+  for (unsigned i = 0; i < kGridCtas * kCtaThreads; ++i) REQUIRE(done.data[i] == 3 * i + 1);
 }
 
 TEST_CASE("CTAs that all read what none writes run at once") {
@@ -111,12 +111,13 @@ TEST_CASE("a CTA that reads what the one before it wrote: one by one") {
       "%r7; done:";
   same_as_one(body, false);
   const Outcome done = execute(body, 3);
-  for (unsigned i = 0; i < kCtas; ++i) REQUIRE(done.data[i * kThreads] == kThreads * i * (i + 1) / 2);
+  for (unsigned i = 0; i < kGridCtas; ++i)
+    REQUIRE(done.data[i * kCtaThreads] == kCtaThreads * i * (i + 1) / 2);
 }
 
 TEST_CASE("CTAs that write the same word: the last one's value stays") {
   same_as_one("st.global.u32 [%rd1], %r5;", false);
-  CHECK(execute("st.global.u32 [%rd1], %r1;", 3).data[0] == kCtas - 1);
+  CHECK(execute("st.global.u32 [%rd1], %r1;", 3).data[0] == kGridCtas - 1);
 }
 
 TEST_CASE("an atomic on global memory: one by one; on shared memory: at once") {
@@ -139,7 +140,7 @@ std::vector<std::uint32_t> reduced(const std::string& body) {
 }  // namespace
 
 TEST_CASE("integer reductions whose results are unused run concurrently, and none is lost") {
-  constexpr std::uint32_t kAll = kCtas * kThreads;
+  constexpr std::uint32_t kAll = kGridCtas * kCtaThreads;
   CHECK(reduced("red.global.add.u32 [%rd1], %r5;")[0] == kAll * (kAll - 1) / 2);
   CHECK(reduced("atom.global.add.u32 %r6, [%rd1], %r5;")[0] == kAll * (kAll - 1) / 2);
   CHECK(reduced("atom.global.add.u32 _, [%rd1], 1;")[0] == kAll);
@@ -155,7 +156,7 @@ TEST_CASE("integer reductions whose results are unused run concurrently, and non
   // Many elements, each from several CTAs: thread t of each CTA adds to element t * 8.
   const auto spread = reduced("mul.wide.u32 %rd4, %r3, 32; add.u64 %rd4, %rd4, %rd1; red.add.u32 [%rd4], 2;");
   for (unsigned i = 0; i < kAll; ++i)
-    REQUIRE(spread[i] == i + (i % 8 == 0 && i < 8 * kThreads ? 2 * kCtas : 0));
+    REQUIRE(spread[i] == i + (i % 8 == 0 && i < 8 * kCtaThreads ? 2 * kGridCtas : 0));
 }
 
 TEST_CASE("reductions in a loop: red at once; atom, which counts as a poll, one by one") {
@@ -164,7 +165,7 @@ TEST_CASE("reductions in a loop: red at once; atom, which counts as a poll, one 
   };
   same_as_one(loop("red.global.add.u32 [%rd1], 1;"), true);
   same_as_one(loop("atom.global.add.u32 %r6, [%rd1], 1;"), false);
-  CHECK(execute(loop("red.global.add.u32 [%rd1], 1;"), 2).data[0] == 40 * kCtas * kThreads);
+  CHECK(execute(loop("red.global.add.u32 [%rd1], 1;"), 2).data[0] == 40 * kGridCtas * kCtaThreads);
 }
 
 TEST_CASE("what a reduction seems to return does not change the order of warps") {
@@ -176,7 +177,7 @@ TEST_CASE("what a reduction seems to return does not change the order of warps")
       "18;"
       "@%p2 bra loop; last: st.global.u32 [%rd4+4], %r3;";
   same_as_one(body, false);
-  CHECK(execute(body, 2).data[1] == kThreads - 1);
+  CHECK(execute(body, 2).data[1] == kCtaThreads - 1);
 }
 
 TEST_CASE("reductions that somebody looks at, or whose order matters: one by one") {
@@ -210,8 +211,8 @@ TEST_CASE("two reductions of one launch: of one element one by one, of different
   same_as_one(odd + "@%p1 red.global.add.u32 [%rd1], 3; @!%p1 red.global.max.u32 [%rd1], 100;", false);
   const auto apart =
       reduced(odd + "@%p1 red.global.add.u32 [%rd1], 3; @!%p1 red.global.max.u32 [%rd1+4], %r5;");
-  CHECK(apart[0] == 3 * kCtas / 2 * kThreads);
-  CHECK(apart[1] == (kCtas - 1) * kThreads - 1);
+  CHECK(apart[0] == 3 * kGridCtas / 2 * kCtaThreads);
+  CHECK(apart[1] == (kGridCtas - 1) * kCtaThreads - 1);
 }
 
 namespace {
@@ -234,10 +235,11 @@ std::string add_to_matrix(const std::string& ahead, const std::string& stride = 
 
 TEST_CASE("matrices of wmma: apart at once, through each other's one by one") {
   const auto apart = reduced(add_to_matrix("0"));
-  for (unsigned i = 0; i < kCtas * kThreads; ++i) REQUIRE(apart[i] == i + (i < 31 * 128 ? 0x10001 : 0));
+  for (unsigned i = 0; i < kGridCtas * kCtaThreads; ++i)
+    REQUIRE(apart[i] == i + (i < 31 * 128 ? 0x10001 : 0));
   same_as_one(add_to_matrix("512"), false);
   const auto chain = execute(add_to_matrix("512"), 3).data;
-  for (unsigned i = 0; i < kCtas * kThreads; ++i) REQUIRE(chain[i] == i % 128 + i / 128 * 0x10001);
+  for (unsigned i = 0; i < kGridCtas * kCtaThreads; ++i) REQUIRE(chain[i] == i % 128 + i / 128 * 0x10001);
   // Lines that overlap are stored element by element; here in what the next CTA loads.
   same_as_one(add_to_matrix("480", "8"), false);
   // As they do here: register by register, which puts columns 8 to 15 of a row over 0 to 7 of the next.
@@ -283,20 +285,20 @@ struct Kept : CtaSink {
 TEST_CASE("what CTAs executed at once is what they execute one by one") {
   // Each thread loops as often as its number in the CTA says. Matrices and sums lie behind its elements.
   Device device(
-      kernel("loop: ld.global.u32 %r6, [%rd2]; add.u32 %r6, %r6, %r5; st.global.u32 [%rd2], %r6;"
-             "sub.u32 %r3, %r3, 1; setp.gt.s32 %p1, %r3, 0; @%p1 bra loop;"
-             ".reg .b32 %c<4>; mul.wide.u32 %rd4, %r1, 512; add.u64 %rd4, %rd4, %rd1;"
-             "wmma.load.c.sync.aligned.col.m16n16k16.f16 {%c0, %c1, %c2, %c3}, [%rd4+20480];"
-             "wmma.store.d.sync.aligned.row.m16n16k16.f16 [%rd4+20480], {%c0, %c1, %c2, %c3};"
-             "mov.u32 %r3, %tid.x; mul.wide.u32 %rd5, %r3, 8; add.u64 %rd5, %rd5, %rd1;"
-             "red.global.add.u32 [%rd5+16384], %r1; atom.global.add.u32 %r7, [%rd5+16388], %r1;"));
-  const Address data = device.zeros<std::uint32_t>(kCtas * kThreads + 1024 + kCtas * 128);
+      concurrent_kernel("loop: ld.global.u32 %r6, [%rd2]; add.u32 %r6, %r6, %r5; st.global.u32 [%rd2], %r6;"
+                        "sub.u32 %r3, %r3, 1; setp.gt.s32 %p1, %r3, 0; @%p1 bra loop;"
+                        ".reg .b32 %c<4>; mul.wide.u32 %rd4, %r1, 512; add.u64 %rd4, %rd4, %rd1;"
+                        "wmma.load.c.sync.aligned.col.m16n16k16.f16 {%c0, %c1, %c2, %c3}, [%rd4+20480];"
+                        "wmma.store.d.sync.aligned.row.m16n16k16.f16 [%rd4+20480], {%c0, %c1, %c2, %c3};"
+                        "mov.u32 %r3, %tid.x; mul.wide.u32 %rd5, %r3, 8; add.u64 %rd5, %rd5, %rd1;"
+                        "red.global.add.u32 [%rd5+16384], %r1; atom.global.add.u32 %r7, [%rd5+16388], %r1;"));
+  const Address data = device.zeros<std::uint32_t>(kGridCtas * kCtaThreads + 1024 + kGridCtas * 128);
   const auto executable = device.kernel("k");
   const Arguments arguments(data);
   Launch launch;
   launch.kernel = executable.get();
-  launch.grid = {kCtas, 1, 1};
-  launch.block = {kThreads, 1, 1};
+  launch.grid = {kGridCtas, 1, 1};
+  launch.block = {kCtaThreads, 1, 1};
   launch.cluster = {1, 1, 1};
   launch.parameters = arguments.bytes();
   RunOptions options;
@@ -304,11 +306,11 @@ TEST_CASE("what CTAs executed at once is what they execute one by one") {
   Kept kept;
   Grid at_once(launch, device.memory, options);
   REQUIRE(at_once.run_concurrently(&kept));
-  REQUIRE(kept.ctas.size() == kCtas);
+  REQUIRE(kept.ctas.size() == kGridCtas);
   CHECK(kept.ended == options.threads);
   Grid grid(launch, device.memory, options);
   CtaRecord record;
-  for (std::uint64_t i = 0; i < kCtas; ++i) {
+  for (std::uint64_t i = 0; i < kGridCtas; ++i) {
     REQUIRE(grid.run_cta(i, &record));
     const CtaRecord& same = kept.ctas.at(i);
     REQUIRE(same.warps.size() == record.warps.size());

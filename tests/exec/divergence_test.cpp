@@ -7,7 +7,7 @@
 
 #include "tests/exec/support.hpp"
 
-namespace lockstep::exec::test {
+namespace lockstep::exec::test::divergence {
 namespace {
 
 constexpr unsigned kRegisters = 4, kThreads = 70, kFuel = 60;
@@ -262,4 +262,4 @@ TEST_CASE("repeated runs give the same memory") {
 }
 
 }  // namespace
-}  // namespace lockstep::exec::test
+}  // namespace lockstep::exec::test::divergence

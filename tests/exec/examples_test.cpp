@@ -6,21 +6,11 @@
 #include <random>
 #include <sstream>
 
-#include "paths.hpp"
+#include "tests/exec/example_files.hpp"
 #include "tests/exec/support.hpp"
 
 namespace lockstep::exec::test {
 namespace {
-
-/// A device with one example's PTX behind the tests' own header.
-std::string example(const std::string& name) {
-  std::ostringstream text;
-  text << std::ifstream(LOCKSTEP_SOURCE_DIR "/examples/ptx/" + name + ".ptx").rdbuf();
-  const std::string all = text.str(), last = ".address_size 64";
-  const std::size_t header = all.find(last);
-  REQUIRE(header != std::string::npos);
-  return all.substr(header + last.size());
-}
 
 struct Random {
   std::uint32_t operator()() { return static_cast<std::uint32_t>(engine()); }
@@ -38,7 +28,7 @@ std::vector<T> filled(std::size_t count, Make make) {
 }  // namespace
 
 TEST_CASE("examples: vector_add") {
-  Device device(example("vector_add"));
+  Device device(example("ptx/vector_add"));
   Random random;
   const int n = 1000;
   const auto a = filled<float>(n, [&] { return random.unit(); }),
@@ -50,7 +40,7 @@ TEST_CASE("examples: vector_add") {
 }
 
 TEST_CASE("examples: sgemm") {
-  Device device(example("sgemm"));
+  Device device(example("ptx/sgemm"));
   Random random;
   constexpr int n = 64;
   const auto a = filled<float>(n * n, [&] { return random.unit(); }),
@@ -68,7 +58,7 @@ TEST_CASE("examples: sgemm") {
 }
 
 TEST_CASE("examples: tensor_gemm") {
-  Device device(example("tensor_gemm"));
+  Device device(example("ptx/tensor_gemm"));
   Random random;
   constexpr unsigned n = 64;
   constexpr std::uint16_t kHalves[] = {0xc400, 0xc200, 0xc000, 0xbc00, 0,
@@ -92,7 +82,7 @@ TEST_CASE("examples: tensor_gemm") {
 }
 
 TEST_CASE("examples: reduction") {
-  Device device(example("reduction"));
+  Device device(example("ptx/reduction"));
   Random random;
   const auto values = filled<std::uint32_t>(10'000, [&] { return random(); });
   const Address partial = device.zeros<std::uint64_t>(8), out = device.zeros<std::uint64_t>(1);
@@ -104,7 +94,7 @@ TEST_CASE("examples: reduction") {
 }
 
 TEST_CASE("examples: histogram") {
-  Device device(example("histogram"));
+  Device device(example("ptx/histogram"));
   Random random;
   const auto in = filled<std::uint8_t>(
       5000, [&] { return static_cast<std::uint8_t>(random() % 256 * (random() % 256) / 256); });
@@ -116,7 +106,7 @@ TEST_CASE("examples: histogram") {
 }
 
 TEST_CASE("examples: lu") {
-  Device device(example("lu"));
+  Device device(example("ptx/lu"));
   Random random;
   constexpr std::uint32_t n = 64;
   auto a = filled<float>(n * n, [&] { return random.unit(); });
@@ -141,7 +131,7 @@ TEST_CASE("examples: lu") {
 }
 
 TEST_CASE("examples: stencil") {
-  Device device(example("stencil"));
+  Device device(example("ptx/stencil"));
   Random random;
   constexpr std::size_t n = 45;
   const auto field = filled<float>(n * n, [&] { return random.unit(); });
@@ -159,7 +149,7 @@ TEST_CASE("examples: stencil") {
 }
 
 TEST_CASE("examples: pointer_chase") {
-  Device device(example("pointer_chase"));
+  Device device(example("ptx/pointer_chase"));
   constexpr std::uint32_t kLinks = 37, kLoads = 4096;
   std::vector<std::uint32_t> next(kLinks);
   for (std::uint32_t i = 0; i < kLinks; ++i) next[i] = (i + 5) % kLinks;  // one cycle: 37 is prime
@@ -171,7 +161,7 @@ TEST_CASE("examples: pointer_chase") {
 }
 
 TEST_CASE("examples: bfs") {
-  Device device(example("bfs"));
+  Device device(example("ptx/bfs"));
   Random random;
   constexpr int nodes = 700, degree = 6;
   const auto edges = filled<int>(nodes * degree, [&] { return static_cast<int>(random() % nodes); });

@@ -6,11 +6,12 @@
 
 #include "exec/tensor_map.hpp"
 #include "tests/exec/support.hpp"
+#include "tests/exec/tensor_bytes.hpp"
 
 namespace lockstep::exec::test {
 namespace {
 
-constexpr unsigned kTile = 4096;
+constexpr unsigned kPixelTile = 4096;
 
 /// One thread loads pixels at `at` with the filter's offsets `offset`, writes them to `out`, and stores them
 /// to the tensor of map `to`, without offsets.
@@ -55,22 +56,18 @@ $COPY:
   cp.async.bulk.wait_group 0;
   ret;
 }})",
-                     kTile, loads, rank, list, offsets);
+                     kPixelTile, loads, rank, list, offsets);
 }
 
-struct At {
+/// Where the pixels begin.
+struct PixelsAt {
   std::int32_t c[5];
   std::uint16_t offset[3];
 };
-struct MapBytes {
-  alignas(64) std::byte bytes[kTensorMapBytes];
-};
 
-MapBytes packed(const TensorMap& map) {
+MapBytes packed_valid(const TensorMap& map) {
   REQUIRE(map.valid());
-  MapBytes out;
-  map.pack(out.bytes);
-  return out;
+  return packed(map);
 }
 
 /// A convolution of images of up to three dimensions W, H and D (those it has not have one pixel).
@@ -164,12 +161,12 @@ TEST_CASE("im2col copies bring what the filters' taps read, output by output") {
       std::vector<float> stored(images.size(), -1);
       TensorMap map = map_of(c, dimensions, channels, pixels);
       map.address = device.array(images);
-      const MapBytes load = packed(map);
+      const MapBytes load = packed_valid(map);
       const Address from = map.address;
       map.address = device.array(stored);
-      const Address to = map.address, to_map = device.array(std::vector<MapBytes>{packed(map)}),
-                    out = device.zeros<std::uint8_t>(kTile);
-      At at{};
+      const Address to = map.address, to_map = device.array(std::vector<MapBytes>{packed_valid(map)}),
+                    out = device.zeros<std::uint8_t>(kPixelTile);
+      PixelsAt at{};
       unsigned tap[3] = {};
       at.c[0] = static_cast<int>(channel);
       for (unsigned d = 0; d < dimensions; ++d) {
@@ -222,17 +219,17 @@ TEST_CASE("maps of im2col have limits of their own and are not for copies of til
   CHECK(valid([](TensorMap& m) { m.upper[2] = -5; }));
   CHECK_FALSE(valid([](TensorMap& m) { m.upper[2] = -6; }));  // no position is left
   CHECK_FALSE(valid([](TensorMap& m) { m.rank = 2; }));
-  const auto back = TensorMap::unpack(packed(map).bytes);
+  const auto back = TensorMap::unpack(packed_valid(map).bytes);
   REQUIRE(back);
   CHECK((back->pixels == map.pixels && back->lower == map.lower && back->upper == map.upper));
   TensorMap tiles = map;
   tiles.pixels = 0;
   tiles.lower = tiles.upper = {};
-  const Address to = device.array(std::vector<MapBytes>{packed(map)}),
-                out = device.zeros<std::uint8_t>(kTile);
-  CHECK_THROWS_AS(
-      device.run("run", {1, 1, 1}, {1, 1, 1}, Arguments(packed(tiles), to, out, 8u * 4 * 4, At{})),
-      DeviceFault);
+  const Address to = device.array(std::vector<MapBytes>{packed_valid(map)}),
+                out = device.zeros<std::uint8_t>(kPixelTile);
+  CHECK_THROWS_AS(device.run("run", {1, 1, 1}, {1, 1, 1},
+                             Arguments(packed_valid(tiles), to, out, 8u * 4 * 4, PixelsAt{})),
+                  DeviceFault);
 }
 
 }  // namespace lockstep::exec::test

@@ -66,7 +66,7 @@ TEST_CASE("interleaved warps: the same for any number of threads") {
 
 // Each thread takes the lock, adds 1 without an atomic, gives it back; then all wait for a CTA that comes
 // later.
-constexpr const char* kLock = R"(
+constexpr const char* kLockAndWait = R"(
 .visible .entry locked(.param .u64 lock, .param .u64 sum, .param .u64 flags) {
   .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<5>;
   ld.param.u64 %rd1, [lock];
@@ -102,7 +102,7 @@ $SET:
 TEST_CASE("interleaved warps: locks between lanes and warps, and CTAs that wait for later ones") {
   for (const std::uint32_t interleave : {1U, 3U, 1000U}) {
     CAPTURE(interleave);
-    Device device(kLock);
+    Device device(kLockAndWait);
     device.options.interleave = interleave;
     const Address lock = device.zeros<std::uint32_t>(1), sum = device.zeros<std::uint32_t>(1),
                   flags = device.zeros<std::uint32_t>(6);

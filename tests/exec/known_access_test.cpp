@@ -7,7 +7,7 @@
 
 #include "tests/exec/support.hpp"
 
-namespace lockstep::exec::test {
+namespace lockstep::exec::test::known_access {
 namespace {
 
 constexpr unsigned kLanesOfWarp = 32, kBases = 3, kSteps = 24, kRounds = 2;
@@ -164,4 +164,4 @@ TEST_CASE("accesses through one base do what each does alone") {
 }
 
 }  // namespace
-}  // namespace lockstep::exec::test
+}  // namespace lockstep::exec::test::known_access

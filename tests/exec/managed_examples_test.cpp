@@ -6,20 +6,11 @@
 #include <random>
 #include <sstream>
 
-#include "paths.hpp"
+#include "tests/exec/example_files.hpp"
 #include "tests/exec/support.hpp"
 
 namespace lockstep::exec::test {
 namespace {
-
-std::string example(const std::string& name) {
-  std::ostringstream text;
-  text << std::ifstream(LOCKSTEP_SOURCE_DIR "/examples/uvm/ptx/" + name + ".ptx").rdbuf();
-  const std::string all = text.str(), last = ".address_size 64";
-  const std::size_t header = all.find(last);
-  REQUIRE(header != std::string::npos);
-  return all.substr(header + last.size());
-}
 
 /// Whole numbers below `limit`.
 template <class T>
@@ -43,7 +34,7 @@ Table(std::vector<T>) -> Table<T>;
 }  // namespace
 
 TEST_CASE("managed examples: triad") {
-  Device device(example("triad"));
+  Device device(example("uvm/ptx/triad"));
   const auto b = numbers<float>(1000, 1000, 1), c = numbers<float>(1000, 7, 2);
   const Address a = device.zeros<float>(1000);
   device.run("_Z5triadPfPKfS1_fi", {4, 1, 1}, {256, 1, 1},
@@ -53,7 +44,7 @@ TEST_CASE("managed examples: triad") {
 }
 
 TEST_CASE("managed examples: random") {
-  Device device(example("random"));
+  Device device(example("uvm/ptx/random"));
   const auto places = numbers<unsigned>(600, 100, 3);
   std::vector<std::uint64_t> expected(100);
   for (std::size_t i = 0; i < 600; ++i) expected[places[i]] ^= i;
@@ -64,7 +55,7 @@ TEST_CASE("managed examples: random") {
 
 TEST_CASE("managed examples: wavefront") {
   constexpr int kTile = 16, kTiles = 3, kColumns = kTile * kTiles + 1;
-  Device device(example("wavefront"));
+  Device device(example("uvm/ptx/wavefront"));
   auto similar = Table{numbers<int>(kColumns * kColumns, 21, 4)};
   for (int& s : similar.all) s -= 10;
   Table<int> expected{std::vector<int>(kColumns * kColumns)};
@@ -86,7 +77,7 @@ TEST_CASE("managed examples: wavefront") {
 
 TEST_CASE("managed examples: pathfinder") {
   constexpr int kColumns = 700, kRows = 8, kHeight = 4, kInner = 256 - 2 * kHeight;
-  Device device(example("pathfinder"));
+  Device device(example("uvm/ptx/pathfinder"));
   const auto wall = Table{numbers<int>(kColumns * kRows, 10, 5)};
   auto best = Table{numbers<int>(kColumns, 10, 6)};
   Address from = device.array(best.all), to = device.zeros<int>(kColumns);
@@ -109,7 +100,7 @@ TEST_CASE("managed examples: pathfinder") {
 
 TEST_CASE("managed examples: backprop") {
   constexpr int kInputs = 64, kRow = 17;
-  Device device(example("backprop"));
+  Device device(example("uvm/ptx/backprop"));
   const auto input = Table{numbers<float>(kInputs + 1, 8, 7)},
              weights = Table{numbers<float>((kInputs + 1) * kRow, 8, 8)};
   const auto before = Table{numbers<float>((kInputs + 1) * kRow, 8, 9)},
@@ -136,7 +127,7 @@ TEST_CASE("managed examples: backprop") {
 
 TEST_CASE("managed examples: bfs") {
   constexpr int kNodes = 500, kDegree = 6;
-  Device device(example("bfs"));
+  Device device(example("uvm/ptx/bfs"));
   const auto edges = Table{numbers<int>(kNodes * kDegree, kNodes, 11)};
   std::vector<int> nodes, cost(kNodes, -1), queue{0};
   Table<int> expected{std::vector<int>(kNodes, -1)};
@@ -165,7 +156,7 @@ TEST_CASE("managed examples: bfs") {
 TEST_CASE(
     "managed examples: stencil of constant temperature stays, of one hot point spreads by the formula") {
   constexpr int kSide = 20, kInner = 12;
-  Device device(example("stencil"));
+  Device device(example("uvm/ptx/stencil"));
   Table<float> field{std::vector<float>(kSide * kSide)};
   field[10 * kSide + 11] = 64.f;
   const Address power = device.zeros<float>(field.all.size()), from = device.array(field.all),
@@ -187,7 +178,7 @@ TEST_CASE(
 
 TEST_CASE("managed examples: fdtd against Yee's scheme in double precision") {
   constexpr int kSide = 37, kSteps = 2;
-  Device device(example("fdtd"));
+  Device device(example("uvm/ptx/fdtd"));
   const auto ex = numbers<float>(kSide * (kSide + 1), 16, 12),
              ey = numbers<float>(kSide * (kSide + 1), 16, 13), hz = numbers<float>(kSide * kSide, 16, 14),
              driven = numbers<float>(kSteps, 16, 15);
@@ -228,7 +219,7 @@ TEST_CASE(
     return v[static_cast<std::size_t>(std::clamp(y, 0, kSide - 1) * kSide + std::clamp(x, 0, kSide - 1))];
   };
   const float point = GENERATE(1.f, 1.5f);
-  Device device(example("srad"));
+  Device device(example("uvm/ptx/srad"));
   std::vector<float> image(kSide * kSide, 1.f);
   image[kBright] = point;
   Address d[4];

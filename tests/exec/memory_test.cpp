@@ -56,7 +56,7 @@ TEST_CASE("vectors, sinks and 128 bits") {
 }
 
 /// What the refusal of an instruction says.
-std::string refusal(const std::string& code) {
+std::string refusal_of_code(const std::string& code) {
   std::vector<std::uint64_t> cells(8);
   try {
     execute(code, cells);
@@ -75,12 +75,12 @@ TEST_CASE("128 bits in a narrower register or a constant are refused: they would
         "atom.global.exch.b128 %rd11, [%rd1], %q0;", "atom.global.exch.b128 %q0, [%rd1], %rd11;",
         "atom.global.cas.b128 %q0, [%rd1], %q1, 5;", "ld.global.b8x16 %r11, [%rd1];"}) {
     INFO(code);
-    CHECK_THAT(refusal(code), Catch::Contains("is expected to be a register of .b128"));
+    CHECK_THAT(refusal_of_code(code), Catch::Contains("is expected to be a register of .b128"));
   }
   for (const char* code : {"cvt.rzi.ftz.s32.f32 %q0, %r1;", "ld.global.b64 %q0, [%rd1];",
                            "mov.b64 %rd4, %q0;", "st.global.s8 [%rd1], %q0;", "mov.b128 %q0, {%q1, %rd4};"}) {
     INFO(code);
-    CHECK_THAT(refusal(code), Catch::Contains("in a register of .b128 is not supported"));
+    CHECK_THAT(refusal_of_code(code), Catch::Contains("in a register of .b128 is not supported"));
   }
   std::vector<std::uint64_t> cells{3, 4};
   CHECK(execute("ld.global.b128 %q0, [%rd1]; mov.b128 %q1, %q0; mov.b128 {_, %rd10}, %q1;", cells)[0] == 4);
@@ -88,16 +88,18 @@ TEST_CASE("128 bits in a narrower register or a constant are refused: they would
 }
 
 TEST_CASE("wider accesses than there are, and operations on 128 bits, are refused") {
-  CHECK_THAT(refusal("ld.global.b1024 %q0, [%rd1];"), Catch::Contains("values of .b1024"));
-  CHECK_THAT(refusal("ld.global.v4.b128 {%q0, %q1, %q2, _}, [%rd1];"), Catch::Contains("64 bytes"));
-  CHECK_THAT(refusal("st.global.v4.b128 [%rd1], {%q0, %q1, %q2, %q0};"), Catch::Contains("64 bytes"));
-  CHECK_THAT(refusal("atom.global.and.b128 %q0, [%rd1], %q1;"), Catch::Contains("not supported"));
-  CHECK_THAT(refusal("atom.global.exch.v2.b128 {%q0, %q1}, [%rd1], {%q1, %q0};"),
+  CHECK_THAT(refusal_of_code("ld.global.b1024 %q0, [%rd1];"), Catch::Contains("values of .b1024"));
+  CHECK_THAT(refusal_of_code("ld.global.v4.b128 {%q0, %q1, %q2, _}, [%rd1];"), Catch::Contains("64 bytes"));
+  CHECK_THAT(refusal_of_code("st.global.v4.b128 [%rd1], {%q0, %q1, %q2, %q0};"), Catch::Contains("64 bytes"));
+  CHECK_THAT(refusal_of_code("atom.global.and.b128 %q0, [%rd1], %q1;"), Catch::Contains("not supported"));
+  CHECK_THAT(refusal_of_code("atom.global.exch.v2.b128 {%q0, %q1}, [%rd1], {%q1, %q0};"),
              Catch::Contains("vectors of 128-bit values"));
-  CHECK_THAT(refusal("cp.reduce.async.bulk.global.shared::cta.bulk_group.and.b128 [%rd1], [%r1], 16;"),
-             Catch::Contains("not supported"));
-  CHECK_THAT(refusal("sured.b.add.1d.b128.trap [%rd1, {%r1}], %q0;"), Catch::Contains("up to 64 bits"));
-  CHECK_THAT(refusal("suld.b.1d.b128.trap %q0, [%rd1, {%r1}];"), Catch::Contains("up to 64 bits"));
+  CHECK_THAT(
+      refusal_of_code("cp.reduce.async.bulk.global.shared::cta.bulk_group.and.b128 [%rd1], [%r1], 16;"),
+      Catch::Contains("not supported"));
+  CHECK_THAT(refusal_of_code("sured.b.add.1d.b128.trap [%rd1, {%r1}], %q0;"),
+             Catch::Contains("up to 64 bits"));
+  CHECK_THAT(refusal_of_code("suld.b.1d.b128.trap %q0, [%rd1, {%r1}];"), Catch::Contains("up to 64 bits"));
 }
 
 TEST_CASE("conversions of addresses may go to the sink") {
@@ -108,9 +110,10 @@ TEST_CASE("conversions of addresses may go to the sink") {
 }
 
 TEST_CASE("more local or shared memory than there can be is refused") {
-  CHECK_THAT(refusal("{ .local .b8 big[524289]; }"), Catch::Contains("local memory; a thread has 524288"));
-  CHECK_THAT(refusal("{ .local .b8 big[4294967296]; }"), Catch::Contains("local memory"));
-  CHECK_THAT(refusal("{ .shared .b8 big[4294967296]; }"), Catch::Contains("bytes of shared memory"));
+  CHECK_THAT(refusal_of_code("{ .local .b8 big[524289]; }"),
+             Catch::Contains("local memory; a thread has 524288"));
+  CHECK_THAT(refusal_of_code("{ .local .b8 big[4294967296]; }"), Catch::Contains("local memory"));
+  CHECK_THAT(refusal_of_code("{ .shared .b8 big[4294967296]; }"), Catch::Contains("bytes of shared memory"));
 }
 
 TEST_CASE("every space by name and by generic address") {

@@ -45,10 +45,10 @@ class Team {
     return value;
   }
   void run(Dim3 block = {1, 1, 1}, unsigned device = 0) {
-    const Executable kernel(*image, program.find_function("k").value());
+    const Executable multicast_kernel(*image, program.find_function("k").value());
     const Arguments arguments(window, out);
     Launch launch;
-    launch.kernel = &kernel;
+    launch.kernel = &multicast_kernel;
     launch.device = device;
     launch.grid = {1, 1, 1};
     launch.block = block;
@@ -74,7 +74,7 @@ class Team {
 };
 
 /// %rd1: the window, %rd2: the results; both moved on by the thread's `bytes`.
-std::string kernel(const std::string& body, unsigned bytes = 4) {
+std::string multicast_kernel(const std::string& body, unsigned bytes = 4) {
   return R"(.visible .entry k(.param .u64 window, .param .u64 out) {
   .reg .b64 %rd<9>; .reg .b32 %r<12>; .reg .f32 %f<9>; .reg .f64 %d<3>; .reg .b16 %h<9>; .shared .align 16 .b8 s[64];
   ld.param.u64 %rd1, [window]; ld.param.u64 %rd2, [out];
@@ -93,7 +93,8 @@ std::uint16_t bfloat(float x) { return static_cast<std::uint16_t>(std::bit_cast<
 }  // namespace
 
 TEST_CASE("multimem.ld_reduce: every lane gets the sum over the devices") {
-  Team team(kernel("multimem.ld_reduce.relaxed.sys.global.add.f32 %f1, [%rd1]; st.global.f32 [%rd2], %f1;"));
+  Team team(multicast_kernel(
+      "multimem.ld_reduce.relaxed.sys.global.add.f32 %f1, [%rd1]; st.global.f32 [%rd2], %f1;"));
   for (unsigned d = 0; d < kDevices; ++d)
     for (unsigned i = 0; i < 64; ++i) team.put(d, i, static_cast<float>((d + 1) * i));
   team.run({64, 1, 1}, 1);
@@ -116,8 +117,8 @@ TEST_CASE("multimem.ld_reduce: integers and bits") {
   const std::string form = row.form;
   const bool wide = form.ends_with("64");
   const std::string reg = wide ? "%rd4" : "%r4", type = wide ? "b64" : "b32";
-  Team team(kernel("multimem.ld_reduce.weak.global." + form + " " + reg + ", [%rd1]; st.global." + type +
-                   " [%rd2], " + reg + ";"));
+  Team team(multicast_kernel("multimem.ld_reduce.weak.global." + form + " " + reg + ", [%rd1]; st.global." +
+                             type + " [%rd2], " + reg + ";"));
   const std::uint64_t values[] = {row.a, row.b, row.c};
   for (unsigned d = 0; d < kDevices; ++d)
     wide ? team.put(d, 0, values[d]) : team.put(d, 0, static_cast<std::uint32_t>(values[d]));
@@ -127,8 +128,9 @@ TEST_CASE("multimem.ld_reduce: integers and bits") {
 
 TEST_CASE("multimem.ld_reduce: .acc::f32 rounds once, else each sum is rounded") {
   const bool in_float = GENERATE(false, true);
-  Team team(kernel(std::string("multimem.ld_reduce.weak.global.add") + (in_float ? ".acc::f32" : "") +
-                   ".v4.f16x2 {%r4,%r5,%r6,%r7}, [%rd1]; st.global.v4.b32 [%rd2], {%r4,%r5,%r6,%r7};"));
+  Team team(
+      multicast_kernel(std::string("multimem.ld_reduce.weak.global.add") + (in_float ? ".acc::f32" : "") +
+                       ".v4.f16x2 {%r4,%r5,%r6,%r7}, [%rd1]; st.global.v4.b32 [%rd2], {%r4,%r5,%r6,%r7};"));
   // f16 has 11 bits: 2048 + 1 is 2048 (to even), and so is 2048 + 1 again; their sum 2050 is an f16.
   const std::uint16_t big = half(2048), one = half(1), sum = half(2050);
   for (unsigned i = 0; i < 8; ++i) {
@@ -141,8 +143,8 @@ TEST_CASE("multimem.ld_reduce: .acc::f32 rounds once, else each sum is rounded")
 }
 
 TEST_CASE("multimem.ld_reduce: bf16 vectors, f64, minima") {
-  Team team(
-      kernel(R"(multimem.ld_reduce.weak.global.add.acc::f32.v8.bf16 {%h1,%h2,%h3,%h4,%h5,%h6,%h7,%h8}, [%rd1];
+  Team team(multicast_kernel(
+      R"(multimem.ld_reduce.weak.global.add.acc::f32.v8.bf16 {%h1,%h2,%h3,%h4,%h5,%h6,%h7,%h8}, [%rd1];
   st.global.v4.b16 [%rd2], {%h1,%h2,%h3,%h4}; st.global.v4.b16 [%rd2+8], {%h5,%h6,%h7,%h8};
   multimem.ld_reduce.weak.global.add.f64 %d1, [%rd1+64]; st.global.f64 [%rd2+64], %d1;
   multimem.ld_reduce.weak.global.min.v2.f16 {%h1,%h2}, [%rd1+80]; st.global.v2.b16 [%rd2+80], {%h1,%h2};)"));
@@ -180,11 +182,11 @@ TEST_CASE("multimem.ld_reduce: 8-bit numbers, one after the other in f16") {
 }
 
 TEST_CASE("multimem.st and multimem.red reach every device") {
-  Team team(kernel(R"(cvt.rn.f32.u32 %f1, %r1; add.f32 %f2, %f1, 0f3F800000;
+  Team team(multicast_kernel(R"(cvt.rn.f32.u32 %f1, %r1; add.f32 %f2, %f1, 0f3F800000;
   multimem.st.release.sys.global.v2.f32 [%rd1], {%f1, %f2};
   multimem.red.relaxed.sys.global.add.u32 [%rd1+1024], 5;
   multimem.red.relaxed.sys.global.add.v2.f32 [%rd1+2048], {%f1, %f2};)",
-                   8));
+                             8));
   for (unsigned d = 0; d < kDevices; ++d)
     for (unsigned i = 0; i < 32; ++i) {
       team.put(d, 256 + 2 * i, std::uint32_t{100 * d});
@@ -203,7 +205,7 @@ TEST_CASE("multimem.st and multimem.red reach every device") {
 }
 
 TEST_CASE("multimem.cp.async.bulk and its reduction reach every device") {
-  Team team(kernel(R"(mov.u32 %r2, s; mov.u32 %r3, 7; st.shared.v4.u32 [%r2], {%r3,%r3,%r3,%r3};
+  Team team(multicast_kernel(R"(mov.u32 %r2, s; mov.u32 %r3, 7; st.shared.v4.u32 [%r2], {%r3,%r3,%r3,%r3};
   multimem.cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 16;
   multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1+16], [%r2], 16;)"));
   for (unsigned d = 0; d < kDevices; ++d)
@@ -229,7 +231,7 @@ TEST_CASE("multimem writes that others may wait for are signals of every device'
                             Row{"multimem.st.weak.global.u32 [%rd1], 1;", 0});
   CAPTURE(row.instruction);
   SignalLog log;
-  Team team(kernel(row.instruction, 0));
+  Team team(multicast_kernel(row.instruction, 0));
   team.options.signals = &log;
   team.run({32, 1, 1});
   for (unsigned d = 0; d < kDevices; ++d) CHECK(log.signals(team.parts[d]) == row.signals);
@@ -240,25 +242,25 @@ TEST_CASE("multicast addresses: what does not work says why") {
   const std::string reduce = "multimem.ld_reduce.weak.global.add.u32 %r4, [%rd1];";
   SECTION("a plain load or store") {
     const std::string body = GENERATE("ld.global.u32 %r4, [%rd1];", "st.global.u32 [%rd1], 1;");
-    CHECK_THAT(Team(kernel(body)).fault(), Contains("only multimem instructions reach"));
+    CHECK_THAT(Team(multicast_kernel(body)).fault(), Contains("only multimem instructions reach"));
   }
   SECTION("multimem on other memory") {
-    CHECK_THAT(Team(kernel("multimem.st.weak.global.u32 [%rd2], 1;")).fault(),
+    CHECK_THAT(Team(multicast_kernel("multimem.st.weak.global.u32 [%rd2], 1;")).fault(),
                Contains("no multicast object is mapped there"));
   }
   SECTION("a device that the window is not open to") {
-    Team team(kernel(reduce));
+    Team team(multicast_kernel(reduce));
     team.memory.multicast().open(team.window, kPage, false, 1);
     CHECK(team.fault(0) == "no fault");
     CHECK_THAT(team.fault(1), Contains("not accessible to device 1"));
   }
   SECTION("a device without memory there") {
-    Team team(kernel(reduce));
+    Team team(multicast_kernel(reduce));
     team.memory.multicast().bind(team.window, kPage, 2, 0);
     CHECK_THAT(team.fault(), Contains("no memory of device 2 is bound"));
   }
   SECTION("a place that is not a multiple of the access") {
-    CHECK_THAT(Team(kernel("multimem.st.weak.global.v2.f32 [%rd1+4], {%f1, %f2};")).fault(),
+    CHECK_THAT(Team(multicast_kernel("multimem.st.weak.global.v2.f32 [%rd1+4], {%f1, %f2};")).fault(),
                Contains("misaligned"));
   }
 }

@@ -9,7 +9,7 @@ namespace lockstep::exec::test {
 namespace {
 
 /// write(at, value, how): the ways in which a kernel writes; wait(at, least): until *at >= least.
-const char* const kKernels = R"(
+const char* const kSignalKernels = R"(
 .visible .entry plain(.param .u64 at, .param .u32 value) {
   .reg .b32 %r<2>; .reg .b64 %rd<2>;
   ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [value];
@@ -210,7 +210,7 @@ struct Awaited {
 };
 
 struct Signalling : Device {
-  Signalling() : Device(kKernels), at(zeros<std::uint32_t>(512)) {
+  Signalling() : Device(kSignalKernels), at(zeros<std::uint32_t>(512)) {
     options.signals = &log;
     options.may_wait = true;
   }

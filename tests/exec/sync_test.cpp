@@ -8,7 +8,7 @@ namespace {
 
 // Each thread takes the lock, adds 1 without an atomic, gives it back. The unlock lies behind the loop, so
 // the winner has to pass the place where the losers would meet it.
-constexpr const char* kLock = R"(
+constexpr const char* kLockedSum = R"(
 .visible .entry locked(.param .u64 lock, .param .u64 sum) {
   .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %rd<3>;
   ld.param.u64 %rd1, [lock];
@@ -26,7 +26,7 @@ $TRY:
 })";
 
 TEST_CASE("a spin lock between lanes, warps and CTAs") {
-  Device device(kLock);
+  Device device(kLockedSum);
   const Address lock = device.zeros<std::uint32_t>(1), sum = device.zeros<std::uint32_t>(1);
   device.run("locked", {3, 1, 1}, {96, 1, 1}, Arguments(lock, sum));
   CHECK(device.read<std::uint32_t>(sum, 1)[0] == 288);

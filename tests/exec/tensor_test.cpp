@@ -7,11 +7,12 @@
 
 #include "exec/tensor_map.hpp"
 #include "tests/exec/support.hpp"
+#include "tests/exec/tensor_bytes.hpp"
 
 namespace lockstep::exec::test {
 namespace {
 
-constexpr unsigned kTile = 16384;
+constexpr unsigned kTensorTile = 16384;
 
 /// One thread loads a tile, everyone waits for the mbarrier, the tile goes to `out`; then one thread stores
 /// or reduces it to the tensor of map `to` at the same coordinates.
@@ -62,23 +63,10 @@ $COPY:
 $END:
   ret;
 }})",
-                     kTile, loads, rank, list, kTile / 16,
+                     kTensorTile, loads, rank, list, kTensorTile / 16,
                      store.empty()
                          ? fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group", rank)
                          : store);
-}
-
-struct At {
-  std::int32_t c[5];
-};
-struct MapBytes {
-  alignas(64) std::byte bytes[kTensorMapBytes];
-};
-
-MapBytes packed(const TensorMap& map) {
-  MapBytes out;
-  map.pack(out.bytes);
-  return out;
 }
 
 /// Calls f(coordinates, number of the row, x) for each element of a tile, and whether it lies in the tensor.
@@ -155,12 +143,12 @@ TEST_CASE("bulk tensor copies: one to five dimensions, outside the tensor, strid
       REQUIRE(m.valid());
       const MapBytes from_bytes = packed(m), to_bytes = packed(to);
       const Address to_map = device.array(std::vector<MapBytes>{to_bytes}),
-                    out = device.array(std::vector<std::uint8_t>(kTile, 0xdd));
+                    out = device.array(std::vector<std::uint8_t>(kTensorTile, 0xdd));
       At at{};
       for (unsigned d = 0; d < rank; ++d) at.c[d] = static_cast<std::int32_t>(random() % (m.dim[d] + 4)) - 3;
       const std::uint32_t moved = m.rows() * m.row_bytes();
       device.run("run", {1, 1, 1}, {64, 1, 1}, Arguments(from_bytes, to_map, out, moved, at));
-      const auto got = device.read<std::uint8_t>(out, kTile);
+      const auto got = device.read<std::uint8_t>(out, kTensorTile);
       const unsigned size = m.element_bytes(), span = m.swizzle_bits == 0 ? 0 : 16u << m.swizzle_bits;
       each_element(m, at, [&](std::uint32_t row, std::uint32_t x, bool inside, std::uint64_t offset) {
         for (unsigned b = 0; b < size; ++b) {
@@ -193,7 +181,7 @@ TEST_CASE("bulk tensor reductions add to what is there, inside the tensor") {
   const MapBytes load = packed(m);
   m.address = device.array(to);
   const Address store = device.array(std::vector<MapBytes>{packed(m)}),
-                out = device.zeros<std::uint8_t>(kTile);
+                out = device.zeros<std::uint8_t>(kTensorTile);
   const At at{{4, 3, 0, 0, 0}};
   device.run("run", {1, 1, 1}, {64, 1, 1}, Arguments(load, store, out, 128u, at));
   each_element(m, at, [&](std::uint32_t, std::uint32_t, bool inside, std::uint64_t offset) {

@@ -7,7 +7,7 @@
 namespace lockstep::exec::test {
 namespace {
 
-constexpr int kKernels = 5;
+constexpr int kWaitingKernels = 5;
 
 /// Loops around a load of [latch], until it is not 0; 32 threads. `out`: thread 0 counts.
 std::string kernel_text(const std::string& declarations, const std::string& body) {
@@ -45,7 +45,7 @@ struct Waiting {
 }  // namespace
 
 TEST_CASE("a grid that only polls waits, for the words it has read, and goes on") {
-  const std::string bodies[kKernels] = {
+  const std::string bodies[kWaitingKernels] = {
       "ld.volatile.global.u32 %r1, [%rd1];\n",
       "ld.global.u32 %r1, [%rd1];\nmembar.sys;\n",
       "atom.global.add.u32 %r1, [%rd1], 0;\nnanosleep.u32 100;\n",

@@ -9,7 +9,7 @@
 namespace lockstep::exec::test {
 namespace {
 
-constexpr std::uint32_t kThreads = 128;
+constexpr std::uint32_t kOrderedThreads = 128;
 constexpr std::uint32_t kUsual = 0, kBarrierOrder = 1 << 18;  // RunOptions::interleave
 
 /// Words that `entry` puts at out[thread], of one CTA for each row.
@@ -18,24 +18,25 @@ std::vector<std::uint32_t> results(const std::string& text, std::uint32_t order 
   Device device(text);
   device.options.interleave = order;
   device.options.threads = threads;
-  std::vector<std::uint32_t> numbers(kThreads);
+  std::vector<std::uint32_t> numbers(kOrderedThreads);
   std::iota(numbers.begin(), numbers.end(), 1000);
-  const Address out = device.zeros<std::uint32_t>(std::size_t{ctas} * kThreads), in = device.array(numbers);
-  device.run("entry", {ctas, 1, 1}, {kThreads, 1, 1}, Arguments(out, in));
-  return device.read<std::uint32_t>(out, std::size_t{ctas} * kThreads);
+  const Address out = device.zeros<std::uint32_t>(std::size_t{ctas} * kOrderedThreads),
+                in = device.array(numbers);
+  device.run("entry", {ctas, 1, 1}, {kOrderedThreads, 1, 1}, Arguments(out, in));
+  return device.read<std::uint32_t>(out, std::size_t{ctas} * kOrderedThreads);
 }
 
 template <class F>
 std::vector<std::uint32_t> by_thread(F&& value) {
-  std::vector<std::uint32_t> all(kThreads);
-  for (std::uint32_t t = 0; t < kThreads; ++t) all[t] = value(t);
+  std::vector<std::uint32_t> all(kOrderedThreads);
+  for (std::uint32_t t = 0; t < kOrderedThreads; ++t) all[t] = value(t);
   return all;
 }
 
 /// A kernel around `body`, which leaves its result in %r9: %r1 is the thread's number, %r2 the address of its
 /// word in shared memory, %r3 that of the thread 32 after it, %r4 that of thread 127 - %r1, %rd9 that of its
 /// number 1000 + %r1 in global memory.
-std::string kernel(const std::string& body) {
+std::string exchange_kernel(const std::string& body) {
   return R"(
 .visible .entry entry(.param .u64 out, .param .u64 in) {
   .reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %rd<20>;
@@ -73,7 +74,7 @@ void check_order(const std::string& text, const std::vector<std::uint32_t>& righ
 
 // Ten times each thread reads the word of the thread 32 after it, and writes its own: a barrier lacks
 // between.
-const std::string kWriteAfterRead = kernel(R"(
+const std::string kWriteAfterRead = exchange_kernel(R"(
   mov.u32 %r5, 0;
   st.shared.u32 [%r2], %r1;
   bar.sync 0;
@@ -88,19 +89,19 @@ $AGAIN:
 )");
 
 TEST_CASE("order of warps: a write after a read without a barrier") {
-  check_order(kWriteAfterRead, by_thread([](auto t) { return (t + 10 * 32) % kThreads + 10; }));
+  check_order(kWriteAfterRead, by_thread([](auto t) { return (t + 10 * 32) % kOrderedThreads + 10; }));
 }
 
 TEST_CASE("order of warps: a read after a write without a barrier") {
-  const auto mirrored = by_thread([](auto t) { return 3 * (kThreads - 1 - t); });
-  check_order(kernel(R"(
+  const auto mirrored = by_thread([](auto t) { return 3 * (kOrderedThreads - 1 - t); });
+  check_order(exchange_kernel(R"(
   mul.lo.u32 %r5, %r1, 3;
   st.shared.u32 [%r2], %r5;
   ld.shared.u32 %r9, [%r4];
 )"),
               mirrored);
   // The same by generic addresses, after an access to global memory by one.
-  check_order(kernel(R"(
+  check_order(exchange_kernel(R"(
   cvt.u64.u32 %rd10, %r2;
   cvta.shared.u64 %rd10, %rd10;
   cvt.u64.u32 %rd11, %r4;
@@ -114,13 +115,13 @@ TEST_CASE("order of warps: a read after a write without a barrier") {
 }
 
 TEST_CASE("order of warps: atomics between stores and loads") {
-  check_order(kernel(R"(
+  check_order(exchange_kernel(R"(
   st.shared.u32 [%r4], 100;
   red.shared.add.u32 [%r2], %r1;
   ld.shared.u32 %r9, [%r4];
 )"),
-              by_thread([](auto t) { return 100 + kThreads - 1 - t; }));
-  check_order(kernel(R"(
+              by_thread([](auto t) { return 100 + kOrderedThreads - 1 - t; }));
+  check_order(exchange_kernel(R"(
   st.shared.u32 [%r4], %r12;
   atom.shared.exch.b32 %r9, [%r2], 0;
 )"),
@@ -128,15 +129,15 @@ TEST_CASE("order of warps: atomics between stores and loads") {
 }
 
 TEST_CASE("order of warps: asynchronous copies and matrices") {
-  check_order(kernel(R"(
+  check_order(exchange_kernel(R"(
   cp.async.ca.shared.global [%r2], [%rd9], 4;
   cp.async.wait_all;
   ld.shared.u32 %r9, [%r4];
 )"),
-              by_thread([](auto t) { return 1000 + kThreads - 1 - t; }));
+              by_thread([](auto t) { return 1000 + kOrderedThreads - 1 - t; }));
   // Row r of the matrix of 8 rows of 16 bytes: words 4 r to 4 r + 3 of the thread's other warp; lane l gets
   // word l of them.
-  check_order(kernel(R"(
+  check_order(exchange_kernel(R"(
   st.shared.u32 [%r2], %r1;
   and.b32 %r5, %r1, 96;
   xor.b32 %r5, %r5, 96;
@@ -150,7 +151,7 @@ TEST_CASE("order of warps: asynchronous copies and matrices") {
 
 TEST_CASE("order of warps: after one of them has waited at a barrier of half of them") {
   // Warps 0 and 1 wait for each other, then read what warps 2 and 3 have written; these come later.
-  check_order(kernel(R"(
+  check_order(exchange_kernel(R"(
   setp.lt.u32 %p1, %r1, 64;
   @!%p1 bra $WRITE;
   bar.sync 1, 64;
@@ -158,11 +159,11 @@ $WRITE:
   st.shared.u32 [%r2], %r1;
   ld.shared.u32 %r9, [%r4];
 )"),
-              by_thread([](auto t) { return kThreads - 1 - t; }));
+              by_thread([](auto t) { return kOrderedThreads - 1 - t; }));
 }
 
 // A sum with all of its barriers: each half is added to the other, by fewer and fewer warps.
-const std::string kOrdered = kernel(R"(
+const std::string kOrdered = exchange_kernel(R"(
   ld.global.u32 %r5, [%rd9];
   st.shared.u32 [%r2], %r5;
   mov.u32 %r6, 64;
@@ -186,15 +187,16 @@ $REST:
 std::vector<CtaRecord> records_of(const std::string& text, std::uint32_t order) {
   Device device(text);
   device.options.interleave = order;
-  const Address out = device.zeros<std::uint32_t>(3 * kThreads),
-                in = device.array(std::vector<std::uint32_t>(kThreads, 1));
-  auto records = device.record("entry", {3, 1, 1}, {kThreads, 1, 1}, Arguments(out, in));
-  CHECK(device.read<std::uint32_t>(out, 3 * kThreads) == std::vector<std::uint32_t>(3 * kThreads, kThreads));
+  const Address out = device.zeros<std::uint32_t>(3 * kOrderedThreads),
+                in = device.array(std::vector<std::uint32_t>(kOrderedThreads, 1));
+  auto records = device.record("entry", {3, 1, 1}, {kOrderedThreads, 1, 1}, Arguments(out, in));
+  CHECK(device.read<std::uint32_t>(out, 3 * kOrderedThreads) ==
+        std::vector<std::uint32_t>(3 * kOrderedThreads, kOrderedThreads));
   return records;
 }
 
 TEST_CASE("order of warps: a program with its barriers has the same results and records in each") {
-  const std::uint32_t sum = kThreads * 1000 + kThreads * (kThreads - 1) / 2;
+  const std::uint32_t sum = kOrderedThreads * 1000 + kOrderedThreads * (kOrderedThreads - 1) / 2;
   const auto usual = records_of(kOrdered, kUsual);
   for (const std::uint32_t order : {kBarrierOrder, 1U}) {
     CHECK(results(kOrdered, order) == by_thread([=](auto) { return sum; }));
@@ -215,7 +217,7 @@ TEST_CASE("order of warps: a program with its barriers has the same results and 
 }
 
 // The threads of a CTA take numbers in the order in which they come, between loads and stores.
-const std::string kNumbers = kernel(R"(
+const std::string kNumbers = exchange_kernel(R"(
   mov.u32 %r5, 0;
 $AGAIN:
   ld.shared.u32 %r6, [%r3];
@@ -233,13 +235,13 @@ TEST_CASE("order of warps: the same for any number of threads") {
   const auto first = results(kNumbers);
   const auto one = results(kNumbers, kUsual, kCtas);
   for (std::uint32_t cta = 0; cta < kCtas; ++cta)
-    CHECK(std::equal(first.begin(), first.end(), one.begin() + cta * kThreads));
+    CHECK(std::equal(first.begin(), first.end(), one.begin() + cta * kOrderedThreads));
   CHECK(results(kNumbers, kUsual, kCtas, 2) == one);
   CHECK(results(kNumbers, kUsual, kCtas, 4) == one);
 }
 
 // Each warp waits for the one after it, the last for none; while it waits it also writes its own word.
-const std::string kSpin = kernel(R"(
+const std::string kSpin = exchange_kernel(R"(
   shr.u32 %r5, %r1, 5;
   mov.u32 %r9, 4;
   setp.eq.u32 %p1, %r5, 3;
@@ -256,7 +258,7 @@ $DONE:
 
 // A lock in shared memory that the first lanes of the warps take in turn, ten times each; what it protects is
 // read and written.
-const std::string kLocked = kernel(R"(
+const std::string kLocked = exchange_kernel(R"(
   and.b32 %r5, %r1, 31;
   mov.u32 %r6, 0;
   setp.ne.u32 %p1, %r5, 0;
@@ -284,7 +286,7 @@ TEST_CASE("order of warps: those that wait for others, and locks") {
 }
 
 TEST_CASE("order of warps: warps that wait for ever, and write to shared memory meanwhile, are found") {
-  Device device(kernel(R"(
+  Device device(exchange_kernel(R"(
 $WAIT:
   ld.volatile.shared.u32 %r9, [%r3];
   st.shared.u32 [%r2], 0;
@@ -292,9 +294,10 @@ $WAIT:
   @%p2 bra $WAIT;
 )"));
   device.options.may_wait = true;
-  const Address out = device.zeros<std::uint32_t>(kThreads), in = device.zeros<std::uint32_t>(kThreads);
+  const Address out = device.zeros<std::uint32_t>(kOrderedThreads),
+                in = device.zeros<std::uint32_t>(kOrderedThreads);
   try {
-    device.run("entry", {1, 1, 1}, {kThreads, 1, 1}, Arguments(out, in));
+    device.run("entry", {1, 1, 1}, {kOrderedThreads, 1, 1}, Arguments(out, in));
     FAIL("it has ended");
   } catch (const DeviceFault& fault) {
     CHECK(fault.kind() == FaultKind::kDeadlock);

@@ -73,7 +73,7 @@ Stored store(const Matrix& m, const std::string& type, unsigned swizzle, bool ac
   return out;
 }
 
-struct Case {
+struct WarpgroupCase {
   std::string a = "f16", b = "f16", d = "f32";
   unsigned n = 64, k = 16;
   unsigned swizzle_a = 0, swizzle_b = 0;
@@ -92,7 +92,7 @@ Matrix matrix(unsigned rows, unsigned columns, const std::string& type, std::mt1
   return m;
 }
 
-std::string kernel_of(const Case& c, unsigned results) {
+std::string kernel_of(const WarpgroupCase& c, unsigned results) {
   std::string d = "{", a = "%rd5", tail;
   for (unsigned i = 0; i < results; ++i) d += fmt::format("{}%x{}", i ? ", " : "", i);
   if (c.a_registers) a = "{%a0, %a1, %a2, %a3}";
@@ -161,7 +161,7 @@ std::pair<unsigned, unsigned> result_place(unsigned thread, unsigned i) {
   return {thread / 32 * 16 + thread % 32 / 4 + (i % 4 >= 2 ? 8 : 0), i / 4 * 8 + thread % 4 * 2 + i % 2};
 }
 
-void check(const Case& c, std::mt19937& random) {
+void check(const WarpgroupCase& c, std::mt19937& random) {
   INFO(c.a << ' ' << c.b << ' ' << c.d << " n" << c.n << " k" << c.k << " swizzles " << c.swizzle_a << ' '
            << c.swizzle_b << " across " << c.across_a << c.across_b << " registers " << c.a_registers
            << " sparse " << c.sparse);
@@ -214,7 +214,7 @@ TEST_CASE("wgmma reads matrices in every swizzling mode and direction") {
   for (const unsigned swizzle_a : {0u, 32u, 64u, 128u})
     for (const unsigned swizzle_b : {0u, 32u, 64u, 128u})
       for (const int across : {0, 1, 2, 3}) {
-        Case c;
+        WarpgroupCase c;
         c.swizzle_a = swizzle_a;
         c.swizzle_b = swizzle_b;
         c.across_a = (across & 1) != 0;
@@ -233,7 +233,7 @@ TEST_CASE("wgmma of every type, from registers, with signs, without the sum befo
                {"s8", "s8", "s32", 32},    {"u8", "s8", "s32", 32}};
   for (const auto& t : types)
     for (const bool registers : {false, true}) {
-      Case c;
+      WarpgroupCase c;
       c.a = t.a;
       c.b = t.b;
       c.d = t.d;
@@ -255,7 +255,7 @@ TEST_CASE("wgmma of a sparse matrix") {
   std::mt19937 random(3);
   for (const bool registers : {false, true})
     for (const char* type : {"f16", "s8"}) {
-      Case c;
+      WarpgroupCase c;
       c.a = c.b = type;
       c.d = c.a == "s8" ? "s32" : "f32";
       c.k = c.a == "s8" ? 64 : 32;

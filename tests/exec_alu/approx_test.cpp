@@ -10,7 +10,6 @@
 namespace lockstep::test {
 namespace {
 
-using Bits = std::uint64_t;
 using Real = long double;
 
 float single(Bits bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }

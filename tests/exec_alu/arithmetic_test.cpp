@@ -8,8 +8,6 @@
 namespace lockstep::test {
 namespace {
 
-using Bits = std::uint64_t;
-
 struct Mode {
   const char* name;
   Rounding rounding;
@@ -21,8 +19,8 @@ struct Operation {
   const char* name;
   int sources;
 };
-const Operation kAll[] = {{"add", 2}, {"sub", 2}, {"mul", 2}, {"fma", 3},
-                          {"mad", 3}, {"div", 2}, {"rcp", 1}, {"sqrt", 1}};
+const Operation kOperations[] = {{"add", 2}, {"sub", 2}, {"mul", 2}, {"fma", 3},
+                                 {"mad", 3}, {"div", 2}, {"rcp", 1}, {"sqrt", 1}};
 
 Exact exact(const std::string& op, const std::array<Exact, 3>& x, Rounding rounding) {
   Exact one = from_integer(1);
@@ -155,7 +153,7 @@ TEST_CASE("Floating-point atomics do what the instructions of their names do", "
 }
 
 TEST_CASE("f32 and f64 in every rounding, with .ftz and .sat", "[exec][float]") {
-  for (const Operation& op : kAll)
+  for (const Operation& op : kOperations)
     for (const Mode& mode : kModes) {
       check({op.name, op.sources, kF64, mode}, "f64");
       for (const bool ftz : {false, true}) {
@@ -170,7 +168,7 @@ TEST_CASE("f32 and f64 in every rounding, with .ftz and .sat", "[exec][float]") 
 
 TEST_CASE("Half and bfloat16 arithmetic, single and packed", "[exec][float]") {
   for (int i = 0; i < 4; ++i) {
-    const Operation& op = kAll[i];
+    const Operation& op = kOperations[i];
     for (const bool packed : {false, true}) {
       const std::string x2 = packed ? "x2" : "";
       const int elements = packed ? 2 : 1;

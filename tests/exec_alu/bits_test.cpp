@@ -7,7 +7,6 @@
 namespace lockstep::test {
 namespace {
 
-using Bits = std::uint64_t;
 using Args = std::array<Bits, 4>;
 
 /// Compares the form with `oracle` on sources cut to `widths` bits; results in `result` bits.
@@ -36,7 +35,6 @@ void check(const std::string& form, const std::vector<int>& widths,
 }
 
 bool bit(Bits value, int i) { return i < 64 && (value >> i & 1) != 0; }
-Bits cut(Bits value, int width) { return width == 64 ? value : value & ((Bits{1} << width) - 1); }
 /// Bits 0 to width-1 from a rule for one bit.
 Bits each_bit(int width, const std::function<bool(int)>& rule) {
   Bits out = 0;

@@ -9,8 +9,6 @@
 namespace lockstep::test {
 namespace {
 
-using Bits = std::uint64_t;
-
 /// -1 less, 0 equal, 1 greater, 2 unordered.
 int order(long double a, long double b) {
   return std::isnan(a) || std::isnan(b) ? 2 : a < b ? -1 : a > b ? 1 : 0;
@@ -33,7 +31,7 @@ const Comparison kUnsigned[] = {{"lo", {true, false, false, false}},
                                 {"hs", {false, true, true, false}}};
 
 /// A format: how to make bits and what they are worth.
-struct Format {
+struct ComparedFormat {
   const char* type;
   std::function<Bits(std::mt19937_64&)> make;
   std::function<long double(Bits)> value;
@@ -45,22 +43,22 @@ long double half(Bits bits) {
   if (exponent == 31) return mantissa != 0 ? NAN : sign * INFINITY;
   return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25));
 }
-long double single(Bits bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
-long double flushed(Bits bits) { return std::fabs(single(bits)) < 0x1p-126l ? 0 : single(bits); }
+long double single_value(Bits bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
+long double flushed(Bits bits) { return std::fabs(single_value(bits)) < 0x1p-126l ? 0 : single_value(bits); }
 
 template <int kExponent, int kMantissa>
 Bits make_float(std::mt19937_64& random) {
   return any_float(random, kExponent, kMantissa);
 }
-const Format kFloats[] = {
-    {"f32", make_float<8, 23>, single},
+const ComparedFormat kFloats[] = {
+    {"f32", make_float<8, 23>, single_value},
     {"ftz.f32", make_float<8, 23>, flushed},
     {"f64", make_float<11, 52>, [](Bits b) -> long double { return std::bit_cast<double>(b); }},
     {"f16", make_float<5, 10>, half},
     {"ftz.f16", make_float<5, 10>, [](Bits b) { return (b & 0x7c00) == 0 ? 0.0l : half(b); }},
-    {"bf16", make_float<8, 7>, [](Bits b) { return single(b << 16); }},
+    {"bf16", make_float<8, 7>, [](Bits b) { return single_value(b << 16); }},
 };
-const Format kIntegers[] = {
+const ComparedFormat kIntegers[] = {
     {"u16", any_bits, [](Bits b) -> long double { return static_cast<std::uint16_t>(b); }},
     {"s16", any_bits, [](Bits b) -> long double { return static_cast<std::int16_t>(b); }},
     {"u32", any_bits, [](Bits b) -> long double { return static_cast<std::uint32_t>(b); }},
@@ -74,7 +72,7 @@ struct Pair {
   Bits a, b;
 };
 /// Equal values now and then.
-Pair pair(const Format& format, std::mt19937_64& random) {
+Pair pair(const ComparedFormat& format, std::mt19937_64& random) {
   const Bits a = format.make(random);
   return {a, random() % 4 == 0 ? a : format.make(random)};
 }
@@ -83,7 +81,7 @@ bool combine(const std::string& op, bool t, bool c) {
   return op == "and" ? t && c : op == "or" ? t || c : t != c;
 }
 
-void check_setp(const Comparison& comparison, const Format& format) {
+void check_setp(const Comparison& comparison, const ComparedFormat& format) {
   std::mt19937_64 random(11);
   const std::string name = comparison.name, type = format.type;
   Warp plain("setp." + name + "." + type, "r,r,r"), both("setp." + name + "." + type, "r|r,r,r");
@@ -118,9 +116,9 @@ void check_setp(const Comparison& comparison, const Format& format) {
 
 TEST_CASE("setp: every comparison of every type, with second predicate and boolean operator",
           "[exec][compare]") {
-  for (const Format& format : kFloats)
+  for (const ComparedFormat& format : kFloats)
     for (const Comparison& comparison : kFloat) check_setp(comparison, format);
-  for (const Format& format : kIntegers) {
+  for (const ComparedFormat& format : kIntegers) {
     for (int i = 0; i < 6; ++i) check_setp(kFloat[i], format);
     for (const Comparison& comparison : kUnsigned)
       if (format.type[0] == 'u') check_setp(comparison, format);
@@ -141,7 +139,7 @@ TEST_CASE("Packed comparisons give one predicate or half an element", "[exec][co
 }
 
 TEST_CASE("set gives all ones or one", "[exec][compare]") {
-  for (const Format& format : {kFloats[0], kFloats[2], kIntegers[3], kIntegers[4]}) {
+  for (const ComparedFormat& format : {kFloats[0], kFloats[2], kIntegers[3], kIntegers[4]}) {
     const struct {
       const char* type;
       Bits yes;

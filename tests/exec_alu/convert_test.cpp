@@ -7,8 +7,6 @@
 namespace lockstep::test {
 namespace {
 
-using Bits = std::uint64_t;
-
 struct Kind {
   std::string name;
   int width;
@@ -22,17 +20,15 @@ const Kind kKinds[] = {
     {"u64", 64, false, {}, false},   {"s64", 64, true, {}, false},  {"f16", 16, true, kF16, true},
     {"bf16", 16, true, kBf16, true}, {"f32", 32, true, kF32, true}, {"f64", 64, true, kF64, true}};
 
-struct Mode {
+struct ConversionMode {
   const char* name;
   const char* integral;
   Rounding rounding;
 };
-const Mode kModes[] = {{".rn", ".rni", Rounding::kNearest},
-                       {".rz", ".rzi", Rounding::kZero},
-                       {".rm", ".rmi", Rounding::kDown},
-                       {".rp", ".rpi", Rounding::kUp}};
-
-Bits cut(Bits bits, int width) { return width == 64 ? bits : bits & ((Bits{1} << width) - 1); }
+const ConversionMode kConversionModes[] = {{".rn", ".rni", Rounding::kNearest},
+                                           {".rz", ".rzi", Rounding::kZero},
+                                           {".rm", ".rmi", Rounding::kDown},
+                                           {".rp", ".rpi", Rounding::kUp}};
 
 Exact value_of(Bits bits, const Kind& kind, bool ftz) {
   bits = cut(bits, kind.width);
@@ -83,7 +79,8 @@ struct Options {
   int register_bits = 0;
 };
 
-void check(const Kind& to, const Kind& from, const Mode& mode, const std::string& rounding, Options o) {
+void check(const Kind& to, const Kind& from, const ConversionMode& mode, const std::string& rounding,
+           Options o) {
   const std::string form =
       "cvt" + rounding + (o.ftz ? ".ftz" : "") + (o.sat ? ".sat" : "") + "." + to.name + "." + from.name;
   Warp warp(form, "r,r", static_cast<unsigned>(o.register_bits));
@@ -138,15 +135,18 @@ TEST_CASE("cvt between every pair of types", "[exec][convert]") {
           const Options o{sat, ftz};
           if (!to.is_float && !from.is_float) {
             for (const int bits : {0, 32, 64})
-              if (bits == 0 || bits >= to.width) check(to, from, kModes[0], "", {sat, false, false, bits});
+              if (bits == 0 || bits >= to.width)
+                check(to, from, kConversionModes[0], "", {sat, false, false, bits});
           } else if (to.is_float && from.is_float && to.width > from.width) {
-            check(to, from, kModes[0], "", o);
+            check(to, from, kConversionModes[0], "", o);
           } else {
-            for (const Mode& mode : kModes) check(to, from, mode, to.is_float ? mode.name : mode.integral, o);
+            for (const ConversionMode& mode : kConversionModes)
+              check(to, from, mode, to.is_float ? mode.name : mode.integral, o);
           }
           if (to.is_float && to.name == from.name) {
-            check(to, from, kModes[0], "", o);
-            for (const Mode& mode : kModes) check(to, from, mode, mode.integral, {sat, ftz, true});
+            check(to, from, kConversionModes[0], "", o);
+            for (const ConversionMode& mode : kConversionModes)
+              check(to, from, mode, mode.integral, {sat, ftz, true});
           }
         }
 }
@@ -160,7 +160,7 @@ TEST_CASE("cvt to packs, tf32 and 8-bit formats", "[exec][convert]") {
   };
   for (const std::string relu : {"", ".relu"})
     for (const std::string sat : {"", ".satfinite"})
-      for (const Mode& mode : {kModes[0], kModes[1]})
+      for (const ConversionMode& mode : {kConversionModes[0], kConversionModes[1]})
         for (int i = 0; i < 600; ++i) {
           const Bits a = any_float(random, 8, 23), b = any_float(random, 8, 23);
           const auto expected = [&](Bits bits, const Format& f) {

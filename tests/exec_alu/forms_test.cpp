@@ -114,19 +114,13 @@ const char* const kMatrixForms[] = {
     "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32",
 };
 
-std::string vector(int registers) {
-  std::string out = "{r";
-  for (int i = 1; i < registers; ++i) out += ",r";
-  return out + "}";
-}
-
 /// Operands in PTX's numbers of registers.
 std::string matrix_operands(const ptx::Form& form) {
   const bool wmma = form.op == ptx::Opcode::kWmma, brief = form.types.size() == 2;
   const auto registers = [&](exec::MatrixRole role, ptx::Type type) {
     const auto f =
         wmma ? exec::wmma_fragment(role, form.shape, type) : exec::mma_fragment(role, form.shape, type);
-    return vector(f.value().registers);
+    return register_vector(f.value().registers);
   };
   using enum exec::MatrixRole;
   return registers(kAccumulator, form.types[0]) + "," +

@@ -14,6 +14,19 @@
 
 namespace lockstep::test {
 
+using Bits = std::uint64_t;
+__extension__ typedef __int128 Wide;
+
+/// The lowest bits of a value.
+inline Bits cut(Bits value, int width) { return width == 64 ? value : value & ((Bits{1} << width) - 1); }
+
+/// "{r,r}" and the like, of so many registers.
+inline std::string register_vector(int registers) {
+  std::string out = "{r";
+  for (int i = 1; i < registers; ++i) out += ",r";
+  return out + "}";
+}
+
 /// An instruction of the form with these operands: "r" a register, "!r" a negated one, "_" the sink, "#5" a
 /// constant,
 /// "{r,r}" a vector, "r|r" a pair; "r.h1" and the like select a part. Commas at the top level separate

@@ -8,31 +8,29 @@
 namespace lockstep::test {
 namespace {
 
-using Bits = std::uint64_t;
-__extension__ typedef __int128 Exact;
 __extension__ typedef unsigned __int128 Raw;
 
 struct Int {
   std::string name;
   unsigned width;
   bool is_signed;
-  [[nodiscard]] Exact value(Bits bits) const {
-    const Exact low = static_cast<Exact>(static_cast<Raw>(bits) & mask());
-    return is_signed && (low >> (width - 1) & 1) != 0 ? low - (Exact{1} << width) : low;
+  [[nodiscard]] Wide value(Bits bits) const {
+    const Wide low = static_cast<Wide>(static_cast<Raw>(bits) & mask());
+    return is_signed && (low >> (width - 1) & 1) != 0 ? low - (Wide{1} << width) : low;
   }
   [[nodiscard]] Raw mask() const { return (Raw{1} << width) - 1; }
-  [[nodiscard]] Bits bits(Exact v) const { return static_cast<Bits>(static_cast<Raw>(v) & mask()); }
-  [[nodiscard]] Exact lowest() const { return is_signed ? -(Exact{1} << (width - 1)) : 0; }
-  [[nodiscard]] Exact highest() const {
-    return is_signed ? (Exact{1} << (width - 1)) - 1 : (Exact{1} << width) - 1;
+  [[nodiscard]] Bits bits(Wide v) const { return static_cast<Bits>(static_cast<Raw>(v) & mask()); }
+  [[nodiscard]] Wide lowest() const { return is_signed ? -(Wide{1} << (width - 1)) : 0; }
+  [[nodiscard]] Wide highest() const {
+    return is_signed ? (Wide{1} << (width - 1)) - 1 : (Wide{1} << width) - 1;
   }
-  [[nodiscard]] Exact clamp(Exact v) const { return v < lowest() ? lowest() : v > highest() ? highest() : v; }
+  [[nodiscard]] Wide clamp(Wide v) const { return v < lowest() ? lowest() : v > highest() ? highest() : v; }
 };
 
-const std::vector<Int> kAll = {{"u16", 16, false}, {"s16", 16, true},  {"u32", 32, false},
-                               {"s32", 32, true},  {"u64", 64, false}, {"s64", 64, true}};
+const std::vector<Int> kIntegerTypes = {{"u16", 16, false}, {"s16", 16, true},  {"u32", 32, false},
+                                        {"s32", 32, true},  {"u64", 64, false}, {"s64", 64, true}};
 Int type_of(const std::string& name) {
-  for (const Int& t : kAll)
+  for (const Int& t : kIntegerTypes)
     if (t.name == name) return t;
   throw std::invalid_argument(name);
 }
@@ -61,59 +59,59 @@ void check(const std::string& form, const Int& type, int sources, const Oracle& 
 }
 
 /// As check, for operands given as numbers.
-using Rule = std::function<Exact(const Int&, Exact, Exact, Exact)>;
-void check_rule(const std::string& form, const Int& type, int sources, const Rule& rule) {
+using IntegerRule = std::function<Wide(const Int&, Wide, Wide, Wide)>;
+void check_rule(const std::string& form, const Int& type, int sources, const IntegerRule& rule) {
   check(form, type, sources, [&](const Int& t, Bits a, Bits b, Bits c) {
     return t.bits(rule(t, t.value(a), t.value(b), t.value(c)));
   });
 }
 
-Exact absolute(Exact v) { return v < 0 ? -v : v; }
+Wide absolute(Wide v) { return v < 0 ? -v : v; }
 /// Bits 2n-1..n of a product; of 64-bit types from 32-bit halves, as 128 bits do not hold every one.
-Exact high(const Int& t, Exact a, Exact b) {
+Wide high(const Int& t, Wide a, Wide b) {
   if (t.width < 64) return a * b >> t.width;
-  const Exact half = Exact{1} << 32;
-  const Exact ah = a >> 32, al = a - ah * half, bh = b >> 32, bl = b - bh * half;
-  const Exact middle = ah * bl + (al * bl >> 32);
+  const Wide half = Wide{1} << 32;
+  const Wide ah = a >> 32, al = a - ah * half, bh = b >> 32, bl = b - bh * half;
+  const Wide middle = ah * bl + (al * bl >> 32);
   return ah * bh + (middle >> 32) + ((al * bh + (middle - (middle >> 32) * half)) >> 32);
 }
-Exact low24(const Int& t, Exact a) {
-  const Exact low = a & 0xffffff;
+Wide low24(const Int& t, Wide a) {
+  const Wide low = a & 0xffffff;
   return t.is_signed && (low & 0x800000) != 0 ? low - 0x1000000 : low;
 }
 
 }  // namespace
 
 TEST_CASE("Sums, differences, extremes of every integer type", "[exec][integer]") {
-  for (const Int& t : kAll) {
-    check_rule("add." + t.name, t, 2, [](auto&, Exact a, Exact b, Exact) { return a + b; });
-    check_rule("sub." + t.name, t, 2, [](auto&, Exact a, Exact b, Exact) { return a - b; });
-    check_rule("min." + t.name, t, 2, [](auto&, Exact a, Exact b, Exact) { return a < b ? a : b; });
-    check_rule("max." + t.name, t, 2, [](auto&, Exact a, Exact b, Exact) { return a > b ? a : b; });
-    check_rule("sad." + t.name, t, 3, [](auto&, Exact a, Exact b, Exact c) { return c + absolute(a - b); });
+  for (const Int& t : kIntegerTypes) {
+    check_rule("add." + t.name, t, 2, [](auto&, Wide a, Wide b, Wide) { return a + b; });
+    check_rule("sub." + t.name, t, 2, [](auto&, Wide a, Wide b, Wide) { return a - b; });
+    check_rule("min." + t.name, t, 2, [](auto&, Wide a, Wide b, Wide) { return a < b ? a : b; });
+    check_rule("max." + t.name, t, 2, [](auto&, Wide a, Wide b, Wide) { return a > b ? a : b; });
+    check_rule("sad." + t.name, t, 3, [](auto&, Wide a, Wide b, Wide c) { return c + absolute(a - b); });
     if (!t.is_signed) continue;
-    check_rule("abs." + t.name, t, 1, [](auto&, Exact a, Exact, Exact) { return absolute(a); });
-    check_rule("neg." + t.name, t, 1, [](auto&, Exact a, Exact, Exact) { return -a; });
+    check_rule("abs." + t.name, t, 1, [](auto&, Wide a, Wide, Wide) { return absolute(a); });
+    check_rule("neg." + t.name, t, 1, [](auto&, Wide a, Wide, Wide) { return -a; });
   }
   const Int s32 = type_of("s32");
-  check_rule("add.sat.s32", s32, 2, [](const Int& t, Exact a, Exact b, Exact) { return t.clamp(a + b); });
-  check_rule("sub.sat.s32", s32, 2, [](const Int& t, Exact a, Exact b, Exact) { return t.clamp(a - b); });
+  check_rule("add.sat.s32", s32, 2, [](const Int& t, Wide a, Wide b, Wide) { return t.clamp(a + b); });
+  check_rule("sub.sat.s32", s32, 2, [](const Int& t, Wide a, Wide b, Wide) { return t.clamp(a - b); });
   check_rule("min.relu.s32", s32, 2,
-             [](auto&, Exact a, Exact b, Exact) { return std::max<Exact>(0, a < b ? a : b); });
+             [](auto&, Wide a, Wide b, Wide) { return std::max<Wide>(0, a < b ? a : b); });
   check_rule("max.relu.s32", s32, 2,
-             [](auto&, Exact a, Exact b, Exact) { return std::max<Exact>(0, a > b ? a : b); });
+             [](auto&, Wide a, Wide b, Wide) { return std::max<Wide>(0, a > b ? a : b); });
 }
 
 TEST_CASE("Products of every integer type", "[exec][integer]") {
-  for (const Int& t : kAll) {
+  for (const Int& t : kIntegerTypes) {
     // Low halves do not depend on signs: modulo 2^128.
     check("mul.lo." + t.name, t, 2,
-          [](const Int& i, Bits a, Bits b, Bits) { return i.bits(Exact(Raw{a} * b)); });
+          [](const Int& i, Bits a, Bits b, Bits) { return i.bits(Wide(Raw{a} * b)); });
     check("mad.lo." + t.name, t, 3,
-          [](const Int& i, Bits a, Bits b, Bits c) { return i.bits(Exact(Raw{a} * b + c)); });
-    check_rule("mul.hi." + t.name, t, 2, [](const Int& i, Exact a, Exact b, Exact) { return high(i, a, b); });
+          [](const Int& i, Bits a, Bits b, Bits c) { return i.bits(Wide(Raw{a} * b + c)); });
+    check_rule("mul.hi." + t.name, t, 2, [](const Int& i, Wide a, Wide b, Wide) { return high(i, a, b); });
     check_rule("mad.hi." + t.name, t, 3,
-               [](const Int& i, Exact a, Exact b, Exact c) { return high(i, a, b) + c; });
+               [](const Int& i, Wide a, Wide b, Wide c) { return high(i, a, b) + c; });
     if (t.width == 64) continue;
     const Int wide{"", 2 * t.width, t.is_signed};
     check("mul.wide." + t.name, t, 2,
@@ -122,35 +120,35 @@ TEST_CASE("Products of every integer type", "[exec][integer]") {
       return wide.bits(i.value(a) * i.value(b) + wide.value(c));
     });
     if (t.width != 32) continue;
-    const auto product = [](const Int& i, Exact a, Exact b) { return low24(i, a) * low24(i, b); };
+    const auto product = [](const Int& i, Wide a, Wide b) { return low24(i, a) * low24(i, b); };
     check_rule("mul24.lo." + t.name, t, 2,
-               [&](const Int& i, Exact a, Exact b, Exact) { return product(i, a, b); });
+               [&](const Int& i, Wide a, Wide b, Wide) { return product(i, a, b); });
     check_rule("mul24.hi." + t.name, t, 2,
-               [&](const Int& i, Exact a, Exact b, Exact) { return product(i, a, b) >> 16; });
+               [&](const Int& i, Wide a, Wide b, Wide) { return product(i, a, b) >> 16; });
     check_rule("mad24.lo." + t.name, t, 3,
-               [&](const Int& i, Exact a, Exact b, Exact c) { return product(i, a, b) + c; });
+               [&](const Int& i, Wide a, Wide b, Wide c) { return product(i, a, b) + c; });
     check_rule("mad24.hi." + t.name, t, 3,
-               [&](const Int& i, Exact a, Exact b, Exact c) { return (product(i, a, b) >> 16) + c; });
+               [&](const Int& i, Wide a, Wide b, Wide c) { return (product(i, a, b) >> 16) + c; });
   }
   const Int s32 = type_of("s32");
   check_rule("mad.hi.sat.s32", s32, 3,
-             [](const Int& t, Exact a, Exact b, Exact c) { return t.clamp(high(t, a, b) + c); });
-  check_rule("mad24.hi.sat.s32", s32, 3, [](const Int& t, Exact a, Exact b, Exact c) {
+             [](const Int& t, Wide a, Wide b, Wide c) { return t.clamp(high(t, a, b) + c); });
+  check_rule("mad24.hi.sat.s32", s32, 3, [](const Int& t, Wide a, Wide b, Wide c) {
     return t.clamp(t.value(t.bits(low24(t, a) * low24(t, b) >> 16)) + c);
   });
 }
 
 TEST_CASE("Quotients and remainders, with zero and overflow", "[exec][integer]") {
-  for (const Int& t : kAll) {
-    check_rule("div." + t.name, t, 2, [](auto&, Exact a, Exact b, Exact) { return b == 0 ? -1 : a / b; });
-    check_rule("rem." + t.name, t, 2, [](auto&, Exact a, Exact b, Exact) { return b == 0 ? -1 : a % b; });
+  for (const Int& t : kIntegerTypes) {
+    check_rule("div." + t.name, t, 2, [](auto&, Wide a, Wide b, Wide) { return b == 0 ? -1 : a / b; });
+    check_rule("rem." + t.name, t, 2, [](auto&, Wide a, Wide b, Wide) { return b == 0 ? -1 : a % b; });
   }
   CHECK(eval("div.s32", "r,r,r", {0x80000000, 0xffffffff}) == 0x80000000);
   CHECK(eval("rem.s64", "r,r,r", {0x8000000000000000, ~Bits{0}}) == 0);
 }
 
 TEST_CASE("Halves of packed integers", "[exec][integer]") {
-  const auto halves = [](const std::string& element, const std::function<Exact(Exact, Exact)>& rule) {
+  const auto halves = [](const std::string& element, const std::function<Wide(Wide, Wide)>& rule) {
     return [element, rule](const Int&, Bits a, Bits b, Bits) {
       const Int half = type_of(element);
       const Bits low = half.bits(rule(half.value(a), half.value(b)));
@@ -159,15 +157,15 @@ TEST_CASE("Halves of packed integers", "[exec][integer]") {
   };
   const Int word = type_of("u32");
   for (const std::string element : {"u16", "s16"}) {
-    check("add." + element + "x2", word, 2, halves(element, [](Exact a, Exact b) { return a + b; }));
-    check("sub." + element + "x2", word, 2, halves(element, [](Exact a, Exact b) { return a - b; }));
-    check("min." + element + "x2", word, 2, halves(element, [](Exact a, Exact b) { return std::min(a, b); }));
-    check("max." + element + "x2", word, 2, halves(element, [](Exact a, Exact b) { return std::max(a, b); }));
+    check("add." + element + "x2", word, 2, halves(element, [](Wide a, Wide b) { return a + b; }));
+    check("sub." + element + "x2", word, 2, halves(element, [](Wide a, Wide b) { return a - b; }));
+    check("min." + element + "x2", word, 2, halves(element, [](Wide a, Wide b) { return std::min(a, b); }));
+    check("max." + element + "x2", word, 2, halves(element, [](Wide a, Wide b) { return std::max(a, b); }));
   }
   check("min.relu.s16x2", word, 2,
-        halves("s16", [](Exact a, Exact b) { return std::max<Exact>(0, std::min(a, b)); }));
+        halves("s16", [](Wide a, Wide b) { return std::max<Wide>(0, std::min(a, b)); }));
   check("max.relu.s16x2", word, 2,
-        halves("s16", [](Exact a, Exact b) { return std::max<Exact>(0, std::max(a, b)); }));
+        halves("s16", [](Wide a, Wide b) { return std::max<Wide>(0, std::max(a, b)); }));
 }
 
 TEST_CASE("Carry chains add, subtract and multiply numbers of several words", "[exec][integer]") {

@@ -14,7 +14,6 @@
 namespace lockstep::test {
 namespace {
 
-using Bits = std::uint64_t;
 using exec::Fragment;
 using exec::MatrixRole;
 
@@ -59,12 +58,6 @@ Bits sum_bits(double value, const std::string& type) {
 }
 int width_of(const std::string& sum) { return sum == "f16" ? 16 : sum == "f64" ? 64 : 32; }
 
-std::string vector(int registers) {
-  std::string out = "{r";
-  for (int i = 1; i < registers; ++i) out += ",r";
-  return out + "}";
-}
-
 /// Fills `registers` sources from `first` with numbers that `layout` places, noting the values.
 void fill(Warp& warp, int first, int registers, int bits, const Layout& layout,
           std::vector<std::vector<double>>& out, const std::function<Number()>& make) {
@@ -90,7 +83,8 @@ void check_mma(const Layouts& l, const std::string& form, const std::string& ta,
     return l.m * l.n / 32 / (width_of(t) == 16 ? 2 : 1);
   };
   const int rc = sum_registers(tc), rd = sum_registers(td);
-  Warp warp(form, vector(rd) + "," + vector(ra) + "," + vector(rb) + "," + vector(rc));
+  Warp warp(form, register_vector(rd) + "," + register_vector(ra) + "," + register_vector(rb) + "," +
+                      register_vector(rc));
   for (int round = 0; round < 5; ++round) {
     auto a = zeros(l.m, l.k), b = zeros(l.k, l.n), c = zeros(l.m, l.n);
     fill(warp, 0, ra, l.bits, l.a, a, [&] { return number(ta, random); });
@@ -208,8 +202,8 @@ TEST_CASE("wmma.mma multiplies what the fragment map places", "[exec][matrix]") 
     const Fragment a = *exec::wmma_fragment(MatrixRole::kA, row.shape, type),
                    b = *exec::wmma_fragment(MatrixRole::kB, row.shape, type);
     const Fragment c = *exec::wmma_fragment(MatrixRole::kAccumulator, row.shape, sum);
-    Warp warp(row.form, vector(c.registers) + "," + vector(a.registers) + "," + vector(b.registers) + "," +
-                            vector(c.registers));
+    Warp warp(row.form, register_vector(c.registers) + "," + register_vector(a.registers) + "," +
+                            register_vector(b.registers) + "," + register_vector(c.registers));
     const auto load = [&](const Fragment& f, int first, const std::vector<std::vector<Bits>>& bits) {
       for (int lane = 0; lane < 32; ++lane)
         for (int r = 0; r < f.registers; ++r) {

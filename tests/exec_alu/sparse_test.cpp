@@ -9,8 +9,6 @@
 namespace lockstep::test {
 namespace {
 
-using Bits = std::uint64_t;
-
 /// A small integer in an element type.
 Bits bits_of(const std::string& type, int value) {
   const auto single = std::bit_cast<std::uint32_t>(static_cast<float>(value));

@@ -7,9 +7,6 @@
 namespace lockstep::test {
 namespace {
 
-using Bits = std::uint64_t;
-__extension__ typedef __int128 Wide;
-
 /// Bits [at, at+width) of a word, extended.
 Wide part(Bits word, int at, int width, bool is_signed) {
   const Wide value = static_cast<Wide>(word >> at & ((Bits{1} << width) - 1));
@@ -22,10 +19,10 @@ Wide clamp(Wide v, int width, bool is_signed) {
 }
 Bits cut(Wide v, int width) { return static_cast<Bits>(v) & ((Bits{1} << width) - 1); }
 
-using Rule = std::function<Wide(Wide, Wide)>;
+using VideoRule = std::function<Wide(Wide, Wide)>;
 struct Named {
   std::string name;
-  Rule rule;
+  VideoRule rule;
 };
 const Named kPlain[] = {{"vadd", [](Wide a, Wide b) { return a + b; }},
                         {"vsub", [](Wide a, Wide b) { return a - b; }},
@@ -49,7 +46,7 @@ std::string type(bool is_signed) { return is_signed ? ".s32" : ".u32"; }
 
 struct Scalar {
   std::string form;
-  Rule rule;
+  VideoRule rule;
   bool sd, sa, sb, sat;
   std::string second;
   Part d, a, b;
@@ -102,7 +99,7 @@ TEST_CASE("Scalar video instructions on every part, with saturation, merge and s
                   second, d, a, b},
                  random);
     const bool left = random() & 1, wrap = random() & 1;
-    const Rule shift = [=](Wide x, Wide n) {
+    const VideoRule shift = [=](Wide x, Wide n) {
       const int count = static_cast<int>(wrap ? n & 31 : n > 32 ? 32 : n);
       return left ? x * (Wide{1} << count) : x >> count;
     };
@@ -115,7 +112,7 @@ TEST_CASE("Scalar video instructions on every part, with saturation, merge and s
 
 TEST_CASE("Video on two halves and four bytes", "[exec][video]") {
   std::mt19937_64 random(2);
-  const Rule average = [](Wide a, Wide b) { return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1; };
+  const VideoRule average = [](Wide a, Wide b) { return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1; };
   for (int round = 0; round < 1500; ++round) {
     const int n = random() & 1 ? 2 : 4, width = 32 / n;
     const bool sd = random() & 1, sa = random() & 1, sb = random() & 1, add = random() & 1,

@@ -7,7 +7,6 @@
 
 namespace lockstep::test {
 namespace {
-using Bits = std::uint64_t;
 bool in(std::uint32_t mask, int lane) { return (mask >> lane & 1) != 0; }
 }  // namespace
 

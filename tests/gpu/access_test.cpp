@@ -9,11 +9,11 @@
 namespace lockstep::test {
 namespace {
 
-using Kind = trace::Command::Kind;
-constexpr std::uint64_t kBytes = 65536;
+constexpr std::uint64_t kManagedBytes = 65536;
 constexpr Address kElsewhere = 0x7e0000000000;  // not managed
 
-trace::Command command(Kind kind, Address address = kBase, std::uint64_t bytes = kBytes, bool write = false) {
+trace::Command managed_command(CommandKind kind, Address address = kBase, std::uint64_t bytes = kManagedBytes,
+                               bool write = false) {
   trace::Command c;
   c.kind = kind;
   c.address = address;
@@ -25,7 +25,7 @@ trace::Command command(Kind kind, Address address = kBase, std::uint64_t bytes =
 /// Loads of four pages, one after the other; the trace's own copy is not to managed memory.
 const std::vector<Address> kLoads = {kBase, kBase + 0x1000, kBase + 0x5000, kBase + 0xf000};
 
-gpu::RunResult run(const trace::TraceSet& trace, const config::GpuConfig& config) {
+gpu::RunResult run_to_end(const trace::TraceSet& trace, const config::GpuConfig& config) {
   gpu::RunOptions options;
   options.config = config;
   auto result = gpu::simulate(trace, options);
@@ -37,19 +37,20 @@ TEST_CASE(
     "what the device copies into or fills is there when the kernel begins; what the host writes is not") {
   const LoadChain chain(kLoads, kElsewhere);
   const auto config = small_gpu("v100");
-  const trace::Command begin = command(Kind::kManage);
+  const trace::Command begin = managed_command(CommandKind::kManage);
   struct Case {
     trace::Command first;
     std::uint64_t came_before, faults, copies;
   };
-  for (const Case& c : {Case{command(Kind::kStreamCopyToDevice), 16, 0, 2},
-                        Case{command(Kind::kDeviceAccess, kBase, kBytes, true), 16, 0, 1},
-                        Case{command(Kind::kDeviceAccess, kBase, 8192), 2, 2, 1},
-                        Case{command(Kind::kHostAccess, kBase, kBytes, true), 0, 4, 1}}) {
+  for (const Case& c :
+       {Case{managed_command(CommandKind::kStreamCopyToDevice), 16, 0, 2},
+        Case{managed_command(CommandKind::kDeviceAccess, kBase, kManagedBytes, true), 16, 0, 1},
+        Case{managed_command(CommandKind::kDeviceAccess, kBase, 8192), 2, 2, 1},
+        Case{managed_command(CommandKind::kHostAccess, kBase, kManagedBytes, true), 0, 4, 1}}) {
     const WithCommands trace(*chain, {begin, c.first});
     auto none = config;
     none.uvm.prefetcher = none.uvm.prefetcher_oversubscribed = 0;
-    const auto result = run(trace, none);
+    const auto result = run_to_end(trace, none);
     CHECK(counters(result).gmmu.device_accessed_pages == c.came_before);
     CHECK(counters(result).gmmu.faults == c.faults);
     CHECK(counters(result).gmmu.bytes_to_device == (c.came_before + c.faults) * 4096);
@@ -60,12 +61,14 @@ TEST_CASE(
 TEST_CASE("a copy back is made by the device: its pages stay; memory that is said to be managed goes back") {
   const LoadChain chain(kLoads, kElsewhere);
   const auto config = small_gpu("v100");
-  const WithCommands real(*chain, {command(Kind::kManage)}, {command(Kind::kStreamCopyToHost)});
-  const auto by_device = run(real, config);
+  const WithCommands real(*chain, {managed_command(CommandKind::kManage)},
+                          {managed_command(CommandKind::kStreamCopyToHost)});
+  const auto by_device = run_to_end(real, config);
   CHECK(counters(by_device).gmmu.bytes_to_host == 0);
-  CHECK(counters(by_device).gmmu.bytes_to_device == kBytes);
+  CHECK(counters(by_device).gmmu.bytes_to_device == kManagedBytes);
   CHECK(by_device.report.copies.size() == 2);
-  const WithCommands said(*chain, {command(Kind::kCopyToDevice)}, {command(Kind::kCopyToHost)});
+  const WithCommands said(*chain, {managed_command(CommandKind::kCopyToDevice)},
+                          {managed_command(CommandKind::kCopyToHost)});
   const auto by_host = gpu::simulate(said, managed_options(config, "memcpy"));
   CHECK(counters(by_host).gmmu.host_faults == 1);
   CHECK(counters(by_host).gmmu.bytes_to_host == counters(by_host).gmmu.bytes_to_device);
@@ -78,7 +81,8 @@ struct Between {
 };
 Between between_kernels(const trace::Command& what, std::uint64_t pages) {
   const LoadChain chain({kBase}, kElsewhere);
-  const WithCommands trace(*chain, {command(Kind::kManage)}, {what, command(Kind::kKernel)});
+  const WithCommands trace(*chain, {managed_command(CommandKind::kManage)},
+                           {what, managed_command(CommandKind::kKernel)});
   gpu::RunOptions options;
   options.config = small_gpu("v100");
   options.config.uvm.prefetcher = options.config.uvm.prefetcher_oversubscribed = 0;
@@ -103,19 +107,19 @@ Between between_kernels(const trace::Command& what, std::uint64_t pages) {
 }
 
 TEST_CASE("a stream's fill or prefetch waits for the kernel before it and holds up the one behind it") {
-  for (const Kind kind : {Kind::kDeviceAccess, Kind::kStreamPrefetch}) {
-    const Between b = between_kernels(command(kind, kBase + 0x8000, 0x8000, true), 8);
+  for (const CommandKind kind : {CommandKind::kDeviceAccess, CommandKind::kStreamPrefetch}) {
+    const Between b = between_kernels(managed_command(kind, kBase + 0x8000, 0x8000, true), 8);
     CHECK(b.came_from >= b.first_end);
     CHECK(b.came_until <= b.second_start);
   }
 }
 
 TEST_CASE("a prefetch of another stream runs beside the kernels; one of no stream holds up what follows") {
-  trace::Command prefetch = command(Kind::kStreamPrefetch, kBase + 0x4000, 0xc000);
+  trace::Command prefetch = managed_command(CommandKind::kStreamPrefetch, kBase + 0x4000, 0xc000);
   prefetch.stream = 5;
   const Between beside = between_kernels(prefetch, 12);
   CHECK(beside.came_from < beside.first_end);
-  const Between before = between_kernels(command(Kind::kPrefetch, kBase + 0x4000, 0xc000), 12);
+  const Between before = between_kernels(managed_command(CommandKind::kPrefetch, kBase + 0x4000, 0xc000), 12);
   CHECK(before.came_until <= before.second_start);
 }
 
@@ -123,12 +127,12 @@ TEST_CASE("a prefetch beside a kernel ends in memory that is too small for eithe
   std::vector<Address> loads;
   for (Address i = 0; i < 32; ++i) loads.push_back(kBase + i * 5 % 16 * 0x1000);
   const LoadChain chain(loads, kElsewhere);
-  trace::Command there = command(Kind::kStreamPrefetch), back = there;
+  trace::Command there = managed_command(CommandKind::kStreamPrefetch), back = there;
   there.stream = 5;
   back.stream = 6;
   back.host = true;
-  const WithCommands trace(*chain, {command(Kind::kManage)},
-                           {there, back, there, command(Kind::kKernel), back});
+  const WithCommands trace(*chain, {managed_command(CommandKind::kManage)},
+                           {there, back, there, managed_command(CommandKind::kKernel), back});
   const char* const memory = GENERATE("1p", "0.2x", "0.9x");
   for (const bool smart : {false, true}) {
     gpu::RunOptions options;
@@ -153,15 +157,19 @@ TEST_CASE("identity with copies, fills and the host's accesses", "[matrix]") {
   const LoadChain chain(kLoads, kElsewhere);
   const char* const access = GENERATE("migrate", "advised", "remote");
   const bool smart = GENERATE(false, true);
-  trace::Command advice = command(Kind::kAdvise, kBase, 0x8000);
+  trace::Command advice = managed_command(CommandKind::kAdvise, kBase, 0x8000);
   advice.advice = static_cast<std::uint8_t>(uvm::Advice::kSetAccessedBy);
   advice.host = true;
-  trace::Command prefetch = command(Kind::kStreamPrefetch, kBase + 0x1000, 0x6000);
+  trace::Command prefetch = managed_command(CommandKind::kStreamPrefetch, kBase + 0x1000, 0x6000);
   prefetch.stream = 3;
-  const WithCommands trace(
-      *chain, {command(Kind::kManage), advice, command(Kind::kDeviceAccess, kBase + 0x4000, 0x9000, true)},
-      {command(Kind::kWait), command(Kind::kHostAccess, kBase, kBytes, true), command(Kind::kKernel),
-       prefetch, command(Kind::kStreamCopyToHost, kBase + 0x2000, 0x3000), command(Kind::kKernel)});
+  const WithCommands trace(*chain,
+                           {managed_command(CommandKind::kManage), advice,
+                            managed_command(CommandKind::kDeviceAccess, kBase + 0x4000, 0x9000, true)},
+                           {managed_command(CommandKind::kWait),
+                            managed_command(CommandKind::kHostAccess, kBase, kManagedBytes, true),
+                            managed_command(CommandKind::kKernel), prefetch,
+                            managed_command(CommandKind::kStreamCopyToHost, kBase + 0x2000, 0x3000),
+                            managed_command(CommandKind::kKernel)});
   config::GpuConfig config = smart ? smart_gpu({std::string("uvm.host_access=") + access})
                                    : config::resolve("v100", {std::string("uvm.host_access=") + access,
                                                               "gpu.sms=10", "gpu.gpcs=4", "l2.partitions=4"});

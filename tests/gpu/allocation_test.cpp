@@ -35,11 +35,11 @@ std::atomic<std::uint64_t> allocations{0};
 namespace lockstep::test {
 namespace {
 
-struct Work {
+struct CountedWork {
   std::uint64_t allocations, instructions;
 };
 
-Work simulate_counted(const SmallTrace& small) {
+CountedWork simulate_counted(const SmallTrace& small) {
   const OpenTrace trace(small);
   gpu::RunOptions options;
   options.config = small_gpu("v100");
@@ -51,7 +51,7 @@ Work simulate_counted(const SmallTrace& small) {
 TEST_CASE("allocations do not grow with the work", "[long]") {
   const auto check = [](const SmallTrace& half, const SmallTrace& whole) {
     CAPTURE(half.name);
-    const Work a = simulate_counted(half), b = simulate_counted(whole);
+    const CountedWork a = simulate_counted(half), b = simulate_counted(whole);
     REQUIRE(b.instructions - a.instructions > 10'000);
     // What still grows are buffers on their way to their largest size, a few each.
     CHECK(b.allocations < a.allocations + (b.instructions - a.instructions) / 100);

@@ -40,14 +40,6 @@ config::SystemConfig with_credits(config::SystemConfig system, std::uint32_t byt
   return system;
 }
 
-gpu::RunResult simulate(const std::string& commands, const config::SystemConfig& system,
-                        gpu::RunOptions options = {}) {
-  const ListedTrace trace(commands);
-  options.config = system.devices.front();
-  options.system = system;
-  return gpu::simulate(*trace, options);
-}
-
 TEST_CASE("A copy is as fast as its link's receive buffer goes round") {
   // Four links of 25 GB/s and 300 ns directly between two A100.
   const std::uint32_t lines = GENERATE(1u, 4u, 16u);  // that fit in a link's buffer
@@ -57,7 +49,7 @@ TEST_CASE("A copy is as fast as its link's receive buffer goes round") {
     const std::string list = "Device,0\nPlace," + base(0) + ",4294967296\nDevice,1\nPlace," + base(1) +
                              ",4294967296\nDevice,0\nMemcpyPeer," + base(1) + "," + base(0) + "," +
                              std::to_string(bytes) + ",5\nkernel-1.traceg\n";
-    const stats::RunReport report = simulate(list, system).report;
+    const stats::RunReport report = run_list(list, system).report;
     CHECK(report.system->links.at(0).request_stall_ps > 0);
     return static_cast<double>(report.copies.at(0).cycles);
   };
@@ -72,9 +64,9 @@ TEST_CASE("Buffers of bandwidth times round trip change no byte of the statistic
   // 25 GB/s a link, 150 ns each way, and all that begins in a cycle.
   const config::SystemConfig system = config::resolve_system("dgx_a100", 2);
   const std::string list = ring_of_work(2, 100'001);
-  const std::string unbounded = all_bytes(simulate(list, system));
-  CHECK((all_bytes(simulate(list, with_credits(system, 7500 + 300))) == unbounded));
-  CHECK((all_bytes(simulate(list, with_credits(system, 2000))) != unbounded));
+  const std::string unbounded = all_bytes(run_list(list, system));
+  CHECK((all_bytes(run_list(list, with_credits(system, 7500 + 300))) == unbounded));
+  CHECK((all_bytes(run_list(list, with_credits(system, 2000))) != unbounded));
 }
 
 TEST_CASE("With room for one message, every topology goes on to its end, as long rings do") {
@@ -87,7 +79,7 @@ TEST_CASE("With room for one message, every topology goes on to its end, as long
          "ack_bytes = 1\nrequest_credit_bytes = 176\nreply_credit_bytes = 176\n[topology]\n"
          "link = wire\nkind = "
       << kind;
-  const gpu::RunResult result = simulate(ring_of_work(6, 20'000), config::resolve_system(path.string()));
+  const gpu::RunResult result = run_list(ring_of_work(6, 20'000), config::resolve_system(path.string()));
   CHECK(result.outcome == gpu::Outcome::kDone);
   std::uint64_t stalled = 0;
   for (const stats::LinkResult& link : result.report.system->links) stalled += link.request_stall_ps;
@@ -98,10 +90,10 @@ TEST_CASE("Lack of credits is the same for all threads, windows, schedules and o
           "[matrix]") {
   const config::SystemConfig system = with_credits(config::resolve_system("dgx_a100", 2), kStore);
   const std::string list = ring_of_work(2, 20'001);
-  const std::string one = all_bytes(simulate(list, system));
+  const std::string one = all_bytes(run_list(list, system));
   for (const RunWay& way : kRunWays) {
     INFO("threads " << way.threads << ", window " << way.window);
-    CHECK((all_bytes(simulate(list, system, way.options())) == one));
+    CHECK((all_bytes(run_list(list, system, way.options())) == one));
   }
 }
 

@@ -6,15 +6,10 @@
 #include "end_to_end.hpp"
 #include "gpu/run.hpp"
 #include "paths.hpp"
+#include "run_ways.hpp"
 
 namespace lockstep::test {
 namespace {
-
-struct Way {
-  unsigned threads;
-  Cycle window;  // 0: the machine's own
-  bool skip, shuffle, dynamic;
-};
 
 std::string describe(const Way& way) {
   return "threads " + std::to_string(way.threads) + ", window " + std::to_string(way.window) + ", skip " +

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kPlaces =
+constexpr const char* kTwoDevices =
     "Device,0\nPlace,0x10000000000,4294967296\nDevice,1\nPlace,0x20000000000,4294967296\n";
 
 std::string copy(int from, std::uint64_t bytes) {
@@ -26,7 +26,7 @@ std::string copy(int from, std::uint64_t bytes) {
 
 /// Copies both ways, and a kernel of device 0 that stores to device 1.
 std::string mixed() {
-  return kPlaces + ("Device,1\nPlace," + std::string(kOutput) + ",16777216\n") + copy(0, 300'001) +
+  return kTwoDevices + ("Device,1\nPlace," + std::string(kOutput) + ",16777216\n") + copy(0, 300'001) +
          copy(1, 70'000) + "Device,0\nkernel-1.traceg\n";
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("What the timeline shows of a link sums to the link's statistics, in s
 
 TEST_CASE("A long copy fills its link, and copies far apart are spans of their own") {
   constexpr std::uint64_t kBytes = 8 << 20;
-  const gpu::RunResult one = simulate(kPlaces + copy(0, kBytes) + "kernel-1.traceg\n");
+  const gpu::RunResult one = simulate(kTwoDevices + copy(0, kBytes) + "kernel-1.traceg\n");
   const auto spans = link_rows(one.timeline).at({"device 0: a100", "link to nvswitch (12 nvlink3)"});
   // 136 bytes per line, 300 GB/s, 1410 MHz: some 41900 cycles, of which spans cover 8192.
   CHECK(spans.size() == kBytes / 128 * 136 * 141 / 30000 / 8192 + 1);
@@ -94,7 +94,7 @@ TEST_CASE("A long copy fills its link, and copies far apart are spans of their o
   CHECK(spans[2]["dur"].get<double>() == Approx(8192 / 1410.).epsilon(0.01));
   // Each begins 1.84 us after its turn.
   const gpu::RunResult three =
-      simulate(kPlaces + copy(0, 4096) + copy(0, 4096) + copy(0, 4096) + "kernel-1.traceg\n");
+      simulate(kTwoDevices + copy(0, 4096) + copy(0, 4096) + copy(0, 4096) + "kernel-1.traceg\n");
   CHECK(link_rows(three.timeline).at({"device 0: a100", "link to nvswitch (12 nvlink3)"}).size() == 3);
 }
 

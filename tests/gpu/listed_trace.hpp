@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "config/system_config.hpp"
+#include "stats/report.hpp"
 #include "tests/gpu/end_to_end.hpp"
 
 namespace lockstep::test {
@@ -28,5 +30,22 @@ class ListedTrace {
   TemporaryFolder folder_;
   std::unique_ptr<trace::TraceSet> trace_;
 };
+
+/// The list's commands on a system.
+inline gpu::RunResult run_list(const std::string& commands, const config::SystemConfig& system,
+                               gpu::RunOptions options = {}) {
+  const ListedTrace trace(commands);
+  options.config = system.devices.front();
+  if (system.devices.size() > 1) options.system = system;
+  return gpu::simulate(*trace, options);
+}
+inline stats::RunReport report_of_list(const std::string& commands, const config::SystemConfig& system,
+                                       const gpu::RunOptions& options = {}) {
+  return run_list(commands, system, options).report;
+}
+
+inline std::string bytes_of(const stats::RunReport& report) {
+  return stats::to_json(report) + stats::to_csv(report);
+}
 
 }  // namespace lockstep::test

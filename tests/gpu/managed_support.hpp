@@ -4,10 +4,13 @@
 #include <fstream>
 
 #include "end_to_end.hpp"
+#include "run_ways.hpp"
 #include "uvm/evictor.hpp"
 #include "uvm/prefetcher.hpp"
 
 namespace lockstep::test {
+
+using CommandKind = trace::Command::Kind;
 
 inline constexpr Address kBase = 0x7f8000000000;
 
@@ -110,11 +113,6 @@ inline const uvm::RunCounters& counters(const gpu::RunResult& result) {
   return result.report.managed->counters;
 }
 
-struct Way {
-  unsigned threads;
-  Cycle window;
-  bool skip, shuffle, dynamic;
-};
 inline constexpr Way kWays[] = {{1, 1, true, true, true},  {2, 1, false, false, false},
                                 {2, 0, true, true, false}, {3, 2, true, false, true},
                                 {3, 0, false, true, true}, {4, 0, true, true, true}};

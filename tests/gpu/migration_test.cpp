@@ -15,8 +15,6 @@
 namespace lockstep::test {
 namespace {
 
-constexpr Address kBase = 0x7f8000000000;
-
 /// Kernels of one warp in a stream each, whose loads wait for one another, and a copy behind them.
 class Chains {
  public:
@@ -56,7 +54,7 @@ class Chains {
 };
 
 /// Loads of `count` pages of kBase and the next ones, one after the other, `times` times.
-std::vector<Address> pages(unsigned count, unsigned times, Address first = kBase) {
+std::vector<Address> page_sweep(unsigned count, unsigned times, Address first = kBase) {
   std::vector<Address> addresses;
   for (unsigned t = 0; t < times; ++t)
     for (unsigned p = 0; p < count; ++p) addresses.push_back(first + Address{p} * 4096);
@@ -78,7 +76,7 @@ config::GpuConfig quick_v100(const std::vector<std::string>& more = {}) {
 }
 
 TEST_CASE("each line of a migration is one request of the crossbar, in both directions") {
-  const Chains trace({pages(4, 2)});
+  const Chains trace({page_sweep(4, 2)});
   for (const bool through : {true, false}) {
     const auto config = quick_v100({through ? "uvm.through_l2=true" : "uvm.through_l2=false"});
     const auto result = gpu::simulate(*trace, managed_options(config, "0x7f8000000000+64KiB", "4096B"));
@@ -95,7 +93,7 @@ TEST_CASE("each line of a migration is one request of the crossbar, in both dire
 
 TEST_CASE("pages that leave take their lines out of the L2; what the L2 has lost is read from DRAM") {
   // 16 MiB of pages through an L2 of a fraction of that: write-backs and victims use DRAM.
-  const Chains trace({pages(512, 2)});
+  const Chains trace({page_sweep(512, 2)});
   const auto config = quick_v100({"l2.slice_bytes=12288", "uvm.through_l2=true"});
   const auto result = gpu::simulate(*trace, managed_options(config, "0x7f8000000000+2MiB", "1MiB"));
   REQUIRE(result.outcome == gpu::Outcome::kDone);
@@ -106,7 +104,7 @@ TEST_CASE("pages that leave take their lines out of the L2; what the L2 has lost
 }
 
 TEST_CASE("a copy and migrations take turns on the link") {
-  const Chains trace({pages(8, 1)}, "MemcpyHtoD,0x7e0000000000,1048576");
+  const Chains trace({page_sweep(8, 1)}, "MemcpyHtoD,0x7e0000000000,1048576");
   const auto run = [&](const char* shares) {
     const auto config = quick_v100({"host.copy_mode=overlapped", std::string("uvm.shares_link=") + shares});
     return gpu::simulate(*trace, managed_options(config, "0x7f8000000000+64KiB")).report;
@@ -120,7 +118,7 @@ TEST_CASE("a copy and migrations take turns on the link") {
 }
 
 TEST_CASE("two streams fight for one page, in every policy, and both get through") {
-  const Chains trace({pages(2, 3), pages(2, 3, kBase + 0x10000)});
+  const Chains trace({page_sweep(2, 3), page_sweep(2, 3, kBase + 0x10000)});
   for (std::uint8_t evictor = 0; evictor < uvm::evictors().size(); ++evictor)
     for (const bool smart : {false, true}) {
       auto config = smart ? smart_gpu() : quick_v100();
@@ -133,7 +131,8 @@ TEST_CASE("two streams fight for one page, in every policy, and both get through
 }
 
 TEST_CASE("migrations with copies beside them: the same bytes for every way", "[long]") {
-  const Chains trace({pages(24, 2), pages(8, 2, kBase + 0x100000)}, "MemcpyDtoH,0x7e0000000000,65536");
+  const Chains trace({page_sweep(24, 2), page_sweep(8, 2, kBase + 0x100000)},
+                     "MemcpyDtoH,0x7e0000000000,65536");
   const auto config = quick_v100({"host.copy_mode=overlapped"});
   const auto bytes = [&](const Way& way) {
     auto options = managed_options(config, "0x7f8000000000+2MiB", "64KiB");
@@ -157,7 +156,8 @@ TEST_CASE("migrations with copies beside them: the same bytes for every way", "[
 }
 
 TEST_CASE("a timeline of a run that was stopped is whole, and spans of a row do not overlap") {
-  const Chains trace({pages(24, 2), pages(8, 2, kBase + 0x100000)}, "MemcpyHtoD,0x7e0000000000,65536");
+  const Chains trace({page_sweep(24, 2), page_sweep(8, 2, kBase + 0x100000)},
+                     "MemcpyHtoD,0x7e0000000000,65536");
   const auto config = quick_v100({"host.copy_mode=overlapped"});
   for (const Cycle limit : {Cycle{0}, Cycle{30000}, Cycle{100}}) {
     auto options = managed_options(config, "0x7f8000000000+2MiB", "64KiB");
@@ -185,7 +185,7 @@ TEST_CASE("a timeline of a run that was stopped is whole, and spans of a row do 
 }
 
 TEST_CASE("no timeline is kept unless it is asked for") {
-  const Chains trace({pages(2, 1)});
+  const Chains trace({page_sweep(2, 1)});
   CHECK(gpu::simulate(*trace, managed_options(quick_v100(), "all")).timeline.empty());
 }
 

@@ -1,11 +1,9 @@
 // Multicast memory of several devices in time: what switches copy and reduce.
 #include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "config/system_config.hpp"
-#include "end_to_end.hpp"
+#include "listed_trace.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::test {
@@ -13,22 +11,8 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// Inputs and output of the generated "streaming": each thread reads 4 bytes of both inputs, and writes 4.
-constexpr const char* kFirstInput = "0x7f8000000000";
-constexpr const char* kOutput = "0x7f8020000000";
-constexpr std::uint64_t kBytes = 48 * 256 * 4;  // of each, of 48 CTAs of 256 threads
-
-stats::RunReport simulate(const std::string& commands, const config::SystemConfig& system,
-                          gpu::RunOptions options = {}) {
-  const TemporaryFolder folder;
-  const auto path = folder.path() / "t";
-  synth::synthesize("streaming", {{"ctas", "48"}}, path.string());
-  std::ofstream(path / "kernelslist.g") << commands;
-  const auto trace = trace::open_trace(path.string());
-  options.config = system.devices.front();
-  options.system = system;
-  return gpu::simulate(*trace, options).report;
-}
+// The generated "streaming": each thread reads 4 bytes of both inputs, and writes 4.
+constexpr std::uint64_t kStreamedBytes = 48 * 256 * 4;  // of each, of 48 CTAs of 256 threads
 
 config::SystemConfig multicasting(std::uint32_t devices) {
   config::SystemConfig system = config::resolve_system("dgx_a100", devices);
@@ -60,16 +44,16 @@ TEST_CASE(
     "A multicast store goes up once and down to every device, its writer too; it is acknowledged once") {
   constexpr unsigned kDevices = 4;
   const auto report =
-      simulate(window(kDevices, kOutput, 0) + "Device,0\nkernel-1.traceg\n", multicasting(kDevices));
+      report_of_list(window(kDevices, kOutput, 0) + "Device,0\nkernel-1.traceg\n", multicasting(kDevices));
   auto links = links_of(report);
-  const std::uint64_t lines = kBytes / 128;
+  const std::uint64_t lines = kStreamedBytes / 128;
   const auto& up = links[{"gpu0", "nvswitch"}];
-  CHECK(up.data_bytes == kBytes);
+  CHECK(up.data_bytes == kStreamedBytes);
   CHECK(up.messages == 2 * lines);  // and the acknowledgements of its own copies
   CHECK(up.bytes == lines * (128 + 16 + 32 + 1));
   for (unsigned d = 0; d < kDevices; ++d) {
     const auto& down = links[{"nvswitch", gpu(d)}];
-    CHECK(down.data_bytes == kBytes);
+    CHECK(down.data_bytes == kStreamedBytes);
     CHECK(down.messages == (d == 0 ? 2 : 1) * lines);
     CHECK(down.bytes == lines * (128 + 16 + 32 + (d == 0 ? 1 : 0)));
     if (d > 0) CHECK(links[{gpu(d), "nvswitch"}].bytes == lines);
@@ -79,14 +63,14 @@ TEST_CASE(
 
 TEST_CASE("A reducing load reads every device's memory, and one answer comes back") {
   constexpr unsigned kDevices = 4;
-  const auto report =
-      simulate(window(kDevices, kFirstInput, 0) + "Device,0\nkernel-1.traceg\n", multicasting(kDevices));
+  const auto report = report_of_list(window(kDevices, kFirstInput, 0) + "Device,0\nkernel-1.traceg\n",
+                                     multicasting(kDevices));
   auto links = links_of(report);
-  const std::uint64_t lines = kBytes / 128;
+  const std::uint64_t lines = kStreamedBytes / 128;
   for (unsigned d = 0; d < kDevices; ++d) {
     const auto &down = links[{"nvswitch", gpu(d)}], &up = links[{gpu(d), "nvswitch"}];
-    CHECK(up.data_bytes == kBytes);
-    CHECK(down.data_bytes == (d == 0 ? kBytes : 0));
+    CHECK(up.data_bytes == kStreamedBytes);
+    CHECK(down.data_bytes == (d == 0 ? kStreamedBytes : 0));
     if (d > 0) CHECK((down.messages == lines && down.bytes == lines * 16));
   }
 }
@@ -100,9 +84,9 @@ TEST_CASE("The time of multicast stores and loads is that of the fullest wire") 
   const char* const what = GENERATE(kOutput, kFirstInput);
   std::string list = window(kDevices, what, 0);
   for (unsigned d = 0; d < kDevices; ++d) list += "Device," + std::to_string(d) + "\nkernel-1.traceg\n";
-  const auto report = simulate(list, system);
+  const auto report = report_of_list(list, system);
   const bool stores = what == kOutput;
-  const double bytes = static_cast<double>(kDevices * kBytes) / 128 *
+  const double bytes = static_cast<double>(kDevices * kStreamedBytes) / 128 *
                        (stores ? 128 + 16 + 32 + 1.0 / kDevices : 128 + 16 + 16.0 / kDevices);
   const double release = stores ? system.devices[0].sync.membar_system / 1410e6 : 0;  // at the kernels' ends
   const double seconds = bytes / (12 * 1e9) + release;
@@ -115,10 +99,7 @@ TEST_CASE("Threads, windows, skipping and the order of domains change no byte of
   const config::SystemConfig system = multicasting(devices);
   std::string list = window(devices, kOutput, 0) + window(devices, kFirstInput, 1);
   for (unsigned d = 0; d < devices; ++d) list += "Device," + std::to_string(d) + "\nkernel-1.traceg\n";
-  const auto bytes_of = [](const stats::RunReport& report) {
-    return stats::to_json(report) + stats::to_csv(report);
-  };
-  const std::string one = bytes_of(simulate(list, system));
+  const std::string one = bytes_of(report_of_list(list, system));
   struct Way {
     unsigned threads;
     Cycle window;
@@ -132,7 +113,7 @@ TEST_CASE("Threads, windows, skipping and the order of domains change no byte of
     options.skip = way.skip;
     if (way.shuffle) options.shuffle = way.shuffle;
     INFO("threads " << way.threads << ", window " << way.window << ", devices " << devices);
-    CHECK((bytes_of(simulate(list, system, options)) == one));
+    CHECK((bytes_of(report_of_list(list, system, options)) == one));
   }
 }
 
@@ -141,22 +122,23 @@ TEST_CASE("Lines of multicast memory are shared out between the switches that ca
   system.switches = {"left", "right"};
   system.multicast = {"left", "right"};
   system.edges = {{0, 2, 0, 6}, {0, 3, 0, 6}, {1, 2, 0, 6}, {1, 3, 0, 6}};
-  auto links = links_of(simulate(window(2, kOutput, 0) + "Device,0\nkernel-1.traceg\n", system));
-  CHECK(links[{"gpu0", "left"}].data_bytes == kBytes / 2);
-  CHECK(links[{"gpu0", "right"}].data_bytes == kBytes / 2);
-  CHECK(links[{"left", "gpu1"}].data_bytes == kBytes / 2);
+  auto links = links_of(report_of_list(window(2, kOutput, 0) + "Device,0\nkernel-1.traceg\n", system));
+  CHECK(links[{"gpu0", "left"}].data_bytes == kStreamedBytes / 2);
+  CHECK(links[{"gpu0", "right"}].data_bytes == kStreamedBytes / 2);
+  CHECK(links[{"left", "gpu1"}].data_bytes == kStreamedBytes / 2);
 }
 
 TEST_CASE("Multicast memory needs a switch that multicasts, with links to all of its devices") {
   const std::string list = window(2, kOutput, 0) + "Device,0\nkernel-1.traceg\n";
-  CHECK_THROWS_WITH(simulate(list, config::resolve_system("dgx_a100", 2)), Contains("multicast = true"));
+  CHECK_THROWS_WITH(report_of_list(list, config::resolve_system("dgx_a100", 2)),
+                    Contains("multicast = true"));
   config::SystemConfig apart = multicasting(3);
   apart.switches = {"left", "right"};
   apart.multicast = {"left", "right"};
   apart.edges = {{0, 3, 0, 6}, {1, 4, 0, 6}, {2, 3, 0, 6}, {3, 4, 0, 6}};
-  CHECK_THROWS_WITH(simulate(list, apart), Contains("links to it and to all devices"));
+  CHECK_THROWS_WITH(report_of_list(list, apart), Contains("links to it and to all devices"));
   CHECK_THROWS_WITH(
-      simulate("Multicast,0x7f8020000000,0x10000000040,4096\nkernel-1.traceg\n", multicasting(2)),
+      report_of_list("Multicast,0x7f8020000000,0x10000000040,4096\nkernel-1.traceg\n", multicasting(2)),
       Contains("expected multiples of 128"));
 }
 

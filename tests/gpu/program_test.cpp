@@ -9,8 +9,6 @@
 namespace lockstep::test {
 namespace {
 
-using Kind = trace::Command::Kind;
-
 /// Says the commands of a trace one at a time, each once.
 class Player final : public gpu::Program {
  public:
@@ -34,7 +32,7 @@ class Player final : public gpu::Program {
   std::size_t said_ = 0;
 };
 
-trace::Command command(Kind kind, Address address = 0, std::uint64_t bytes = 0) {
+trace::Command command(CommandKind kind, Address address = 0, std::uint64_t bytes = 0) {
   trace::Command c;
   c.kind = kind;
   c.address = address;
@@ -48,12 +46,12 @@ constexpr Address kOther = 0x7fa000000000;
 /// gets.
 WithCommands with_managed(const trace::TraceSet& trace, bool first) {
   const std::vector<trace::Command> managed = {
-      command(Kind::kManage, kOther, 1 << 20), command(Kind::kHostAccess, kOther, 1 << 16),
-      command(Kind::kPrefetch, kOther, 1 << 18), command(Kind::kWait)};
+      command(CommandKind::kManage, kOther, 1 << 20), command(CommandKind::kHostAccess, kOther, 1 << 16),
+      command(CommandKind::kPrefetch, kOther, 1 << 18), command(CommandKind::kWait)};
   if (first) return WithCommands(trace, managed);
-  std::vector<trace::Command> later = {command(Kind::kWait)};
+  std::vector<trace::Command> later = {command(CommandKind::kWait)};
   later.insert(later.end(), managed.begin(), managed.end());
-  later.push_back(command(Kind::kKernel));
+  later.push_back(command(CommandKind::kKernel));
   return WithCommands(trace, {}, later);
 }
 

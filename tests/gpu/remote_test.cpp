@@ -13,8 +13,8 @@ namespace {
 constexpr const char* kFourMib = "0x7f8000000000+4MiB";
 constexpr Address kLine = 128;
 
-gpu::RunResult run(const trace::TraceSet& trace, const config::GpuConfig& config,
-                   const char* managed = kFourMib, const char* memory = "") {
+gpu::RunResult run_managed(const trace::TraceSet& trace, const config::GpuConfig& config,
+                           const char* managed = kFourMib, const char* memory = "") {
   auto result = gpu::simulate(trace, managed_options(config, managed, memory));
   REQUIRE(result.outcome == gpu::Outcome::kDone);
   return result;
@@ -38,7 +38,7 @@ TEST_CASE("remote: a slot takes the walk, 200 cycles and one, and the page is th
     const auto config = smart_gpu({std::string("uvm.l1_tlb_entries=") + entries, "uvm.remote=static"});
     gpu::RunOptions plain;
     plain.config = config;
-    const auto managed = run(*trace, config);
+    const auto managed = run_managed(*trace, config);
     CHECK(kernel_cycles(managed) == kernel_cycles(gpu::simulate(*trace, plain)) + slots * 303);
     CHECK(counters(managed).gmmu.remote_reads == slots);
     CHECK(counters(managed).gmmu.faults == 0);
@@ -51,7 +51,8 @@ TEST_CASE("remote: each line crosses the link each time, and its latency counts 
   for (Address i = 0; i < 6; ++i) lines.push_back(kBase + i % 3 * kLine);  // each line twice
   const LoadChain trace(lines);
   const auto with = [&](const char* latency) {
-    return run(*trace, smart_gpu({"uvm.remote=static", "uvm.remote_threshold=100", "uvm.remote_path=link",
+    return run_managed(*trace,
+                       smart_gpu({"uvm.remote=static", "uvm.remote_threshold=100", "uvm.remote_path=link",
                                   std::string("uvm.remote_latency_ns=") + latency}));
   };
   const auto fast = with("1000"), slow = with("3000");
@@ -71,11 +72,11 @@ TEST_CASE("remote: a line takes the crossbar and its slice on the way to the lin
   const auto cycles = [](unsigned loads, const char* request, const char* reply, const char* slice) {
     std::vector<Address> lines;
     for (Address i = 0; i < loads; ++i) lines.push_back(kBase + i * kLine);
-    return kernel_cycles(
-        run(*LoadChain(lines),
-            smart_gpu({"uvm.remote=static", "uvm.remote_threshold=100", "uvm.remote_path=link",
-                       std::string("icnt.request_latency=") + request,
-                       std::string("icnt.reply_latency=") + reply, std::string("l2.latency=") + slice})));
+    return kernel_cycles(run_managed(
+        *LoadChain(lines),
+        smart_gpu({"uvm.remote=static", "uvm.remote_threshold=100", "uvm.remote_path=link",
+                   std::string("icnt.request_latency=") + request, std::string("icnt.reply_latency=") + reply,
+                   std::string("l2.latency=") + slice})));
   };
   const Cycle slow = cycles(6, "27", "41", "63") - cycles(2, "27", "41", "63"),
               fast = cycles(6, "20", "30", "50") - cycles(2, "20", "30", "50");
@@ -86,7 +87,7 @@ TEST_CASE("remote: a stream is as fast as the link") {
   const OpenTrace trace({"streaming", "streaming", {{"ctas", "64"}}});
   const auto config =
       smart_gpu({"uvm.remote=counters", "uvm.remote_threshold=60000", "uvm.remote_path=link"});
-  const auto result = run(*trace, config, "all");
+  const auto result = run_managed(*trace, config, "all");
   const uvm::Counters& c = counters(result).gmmu;
   REQUIRE(c.remote_reads > 500);
   CHECK(c.faults == 0);
@@ -104,7 +105,7 @@ TEST_CASE("remote: the hardware's access counters migrate 64 KiB at their thresh
   config.uvm.remote = 4;
   REQUIRE(uvm::remote_policies()[config.uvm.remote] == &uvm::kRemoteCounters);
   config.uvm.remote_threshold = 20;
-  const auto result = run(*trace, config);
+  const auto result = run_managed(*trace, config);
   const uvm::Counters& c = counters(result).gmmu;
   CHECK(c.remote_reads >= 20);
   CHECK(c.remote_reads < 60);
@@ -120,7 +121,7 @@ TEST_CASE("advice on the whole machine: pages that stay, pages that are copies")
   constexpr std::uint64_t kEverything = std::uint64_t{1} << 31;
   const auto with = [&](std::vector<trace::Command> before, const char* memory) {
     const WithCommands both(*trace, std::move(before));
-    return counters(run(both, config, "0x7f8000000000+1GiB", memory)).gmmu;
+    return counters(run_managed(both, config, "0x7f8000000000+1GiB", memory)).gmmu;
   };
   const auto plain = with({}, "");
   CHECK(plain.faults > 0);
@@ -138,9 +139,9 @@ TEST_CASE("advice on the whole machine: pages that stay, pages that are copies")
 TEST_CASE("a blocking TLB lets nothing pass a miss") {
   const OpenTrace trace({"streaming", "streaming", {{"ctas", "64"}}});
   config::GpuConfig config = small_gpu("v100");
-  const auto passing = run(*trace, config, "all");
+  const auto passing = run_managed(*trace, config, "all");
   config.uvm.blocking_misses = true;
-  const auto blocking = run(*trace, config, "all");
+  const auto blocking = run_managed(*trace, config, "all");
   CHECK(counters(blocking).gmmu.bytes_to_device == counters(passing).gmmu.bytes_to_device);
   CHECK(counters(blocking).tlb.merged == 0);
   CHECK(counters(passing).tlb.merged > 0);
@@ -150,8 +151,8 @@ TEST_CASE("a blocking TLB lets nothing pass a miss") {
 TEST_CASE("a shootdown of everything costs entries and its own time") {
   const OpenTrace trace(kSmallRandom);
   const auto with = [&](const char* scope) {
-    return run(*trace, smart_gpu({"uvm.evictor=lru_4k", std::string("uvm.shootdown=") + scope}), kTable,
-               "0.5x");
+    return run_managed(*trace, smart_gpu({"uvm.evictor=lru_4k", std::string("uvm.shootdown=") + scope}),
+                       kTable, "0.5x");
   };
   const auto entry = with("entry"), all = with("all");
   REQUIRE(counters(entry).gmmu.evictions > 0);

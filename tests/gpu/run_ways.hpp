@@ -5,6 +5,13 @@
 
 namespace lockstep::test {
 
+struct Way {
+  unsigned threads;
+  Cycle window;  // 0: the machine's own
+  bool skip, shuffle, dynamic;
+};
+
+/// With a seed for the order of domains.
 struct RunWay {
   unsigned threads;
   Cycle window;

@@ -14,7 +14,7 @@
 namespace lockstep::test {
 
 inline constexpr std::uint64_t kPage = uvm::kPageBytes;
-inline constexpr std::uint64_t kBytes = 6 << 20;  // of the allocation at kBase
+inline constexpr std::uint64_t kSharedBytes = 6 << 20;  // of the allocation at kBase
 
 struct Touch {
   Address address;
@@ -33,7 +33,7 @@ class Listed final : public trace::TraceSet {
     }
     list.close();
     trace_ = trace::open_trace(folder_.path().string());
-    add(trace::Command::Kind::kManage, kBase, kBytes);
+    add(trace::Command::Kind::kManage, kBase, kSharedBytes);
   }
 
   trace::Command& add(trace::Command::Kind kind, Address address = 0, std::uint64_t bytes = 0) {
@@ -62,7 +62,7 @@ class Listed final : public trace::TraceSet {
     add(trace::Command::Kind::kPrefetch, address, bytes).place = device;
     return *this;
   }
-  Listed& advise(uvm::Advice advice, std::uint16_t device, std::uint64_t bytes = kBytes) {
+  Listed& advise(uvm::Advice advice, std::uint16_t device, std::uint64_t bytes = kSharedBytes) {
     trace::Command& c = add(trace::Command::Kind::kAdvise, kBase, bytes);
     c.advice = static_cast<std::uint8_t>(advice);
     c.place = device;
@@ -141,7 +141,7 @@ class Listed final : public trace::TraceSet {
   trace.add(trace::Command::Kind::kHostAccess, kBase, 16 * kPage).write = true;
   for (std::uint16_t d = 0; d < devices; ++d) trace.run(d, d % 2);
   trace.wait();
-  trace.add(trace::Command::Kind::kRelease, kBase, kBytes);
+  trace.add(trace::Command::Kind::kRelease, kBase, kSharedBytes);
   return made;
 }
 
@@ -187,7 +187,7 @@ class Listed final : public trace::TraceSet {
         made->run(device, below(4));
     }
   }
-  made->wait().add(trace::Command::Kind::kRelease, kBase, kBytes);
+  made->wait().add(trace::Command::Kind::kRelease, kBase, kSharedBytes);
   return made;
 }
 

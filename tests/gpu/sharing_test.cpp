@@ -13,7 +13,6 @@ namespace lockstep::test {
 namespace {
 
 using Catch::Matchers::Contains;
-using Kind = trace::Command::Kind;
 constexpr unsigned kSeeds = 12;  // of random programs
 
 /// Nothing but what is asked for is brought.
@@ -142,12 +141,12 @@ TEST_CASE("What a device is said to access is mapped without a fault, wherever i
   constexpr unsigned kCount = 4;
   const auto holder = static_cast<std::uint16_t>(GENERATE(0, 2));
   Listed trace({pages(kCount)});
-  trace.prefetch(holder, kBytes).wait().advise(uvm::Advice::kSetAccessedBy, 1);
-  trace.then(1, 0).wait().prefetch(0, kBytes).then(1, 0);
+  trace.prefetch(holder, kSharedBytes).wait().advise(uvm::Advice::kSetAccessedBy, 1);
+  trace.then(1, 0).wait().prefetch(0, kSharedBytes).then(1, 0);
   const auto result = simulate(trace, machine("hgx_a100_4", 3));
   CHECK(managed(result, 1).counters.gmmu.buffer_entries == 0);
   CHECK(managed(result, 1).counters.tlb.peer_lines == 2 * kCount);
-  CHECK(managed(result, 0).peers.at(2).in == (holder == 2 ? kBytes / kPage : 0));
+  CHECK(managed(result, 0).peers.at(2).in == (holder == 2 ? kSharedBytes / kPage : 0));
   CHECK(data_bytes(result, "gpu0", "gpu1") == (holder == 2 ? 1 : 2) * kCount * 128);
 }
 
@@ -172,7 +171,7 @@ TEST_CASE("Where no link leads pages go through the host") {
 TEST_CASE("The host takes pages back from whoever has them") {
   Listed trace({pages(4, true), pages(8, true)});
   trace.then(0, 1).then(1, 0).wait();
-  trace.add(Kind::kHostAccess, kBase, 8 * kPage);
+  trace.add(CommandKind::kHostAccess, kBase, 8 * kPage);
   trace.run(1, 1);
   const auto result = simulate(trace, machine("hgx_a100_4", 2));
   CHECK(managed(result, 0).counters.gmmu.bytes_to_host == 4 * kPage);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kWordOfDevice0 = "0x10000000040";
 constexpr const char* kWordOfDevice1 = "0x20000000040";
-constexpr const char* kPlaces =
+constexpr const char* kWordPlaces =
     "Device,0\nPlace,0x10000000000,2097152\nDevice,1\nPlace,0x20000000000,2097152\n";
 
 /// One warp.
@@ -56,7 +56,7 @@ std::unique_ptr<trace::TraceSet> write(const std::filesystem::path& path, const 
                                        const std::string& between = "") {
   std::filesystem::create_directory(path);
   std::ofstream list(path / "kernelslist.g");
-  list << kPlaces;
+  list << kWordPlaces;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const int id = static_cast<int>(i) + 1;
     std::ofstream(path / ("kernel-" + std::to_string(id) + ".traceg"))

@@ -14,14 +14,6 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-stats::RunReport simulate(const std::string& commands, const config::SystemConfig& system,
-                          gpu::RunOptions options = {}) {
-  const ListedTrace trace(commands);
-  options.config = system.devices.front();
-  if (system.devices.size() > 1) options.system = system;
-  return gpu::simulate(*trace, options).report;
-}
-
 std::string place(int device, const char* address, const char* bytes) {
   return "Device," + std::to_string(device) + "\nPlace," + address + "," + bytes + "\n";
 }
@@ -48,7 +40,8 @@ double slope(const config::SystemConfig& system, const std::vector<std::pair<int
   const auto slowest = [&](std::uint64_t bytes) {
     Cycle most = 0;
     for (const stats::CopyResult& copy :
-         simulate(copies(static_cast<unsigned>(system.devices.size()), from_to, bytes), system).copies) {
+         report_of_list(copies(static_cast<unsigned>(system.devices.size()), from_to, bytes), system)
+             .copies) {
       CHECK(copy.kind == "peer_to_peer");
       most = std::max(most, copy.cycles);
     }
@@ -86,7 +79,7 @@ TEST_CASE("Copies over NVLink 4 are as fast as H100s do them", "[long]") {
 }
 
 TEST_CASE("A copy of nothing ends") {
-  const auto done = simulate(copies(2, {{0, 1}}, 0), config::resolve_system("dgx_a100", 2)).copies;
+  const auto done = report_of_list(copies(2, {{0, 1}}, 0), config::resolve_system("dgx_a100", 2)).copies;
   REQUIRE(done.size() == 1);
   CHECK(done[0].bytes == 0);
 }
@@ -105,17 +98,13 @@ std::string entangled(int devices) {
   return text + kFirstInput + "," + kOutput + ",100001,5\nWait\nDevice,0\nkernel-1.traceg\n";
 }
 
-std::string bytes_of(const stats::RunReport& report) {
-  return stats::to_json(report) + stats::to_csv(report);
-}
-
 void check_identity(int devices) {
   const config::SystemConfig system = config::resolve_system("dgx_a100", static_cast<std::uint32_t>(devices));
   const std::string list = entangled(devices);
-  const std::string one = bytes_of(simulate(list, system));
+  const std::string one = bytes_of(report_of_list(list, system));
   for (const RunWay& way : kRunWays) {
     INFO("threads " << way.threads << ", window " << way.window << ", devices " << devices);
-    CHECK((bytes_of(simulate(list, system, way.options())) == one));
+    CHECK((bytes_of(report_of_list(list, system, way.options())) == one));
   }
 }
 
@@ -143,7 +132,7 @@ TEST_CASE("A run of devices that use each other's memory goes on from its state"
 TEST_CASE("What goes into a link comes out, and each request has its reply") {
   const config::SystemConfig system = config::resolve_system("dgx_a100", 2);
   const stats::RunReport report =
-      simulate(place(1, kOutput, "16777216") + "Device,0\nkernel-1.traceg\n", system);
+      report_of_list(place(1, kOutput, "16777216") + "Device,0\nkernel-1.traceg\n", system);
   REQUIRE(report.system);
   std::map<std::pair<std::string, std::string>, stats::LinkResult> links;
   for (const stats::LinkResult& link : report.system->links) links[{link.from, link.to}] = link;
@@ -163,7 +152,9 @@ TEST_CASE("What goes into a link comes out, and each request has its reply") {
 
 TEST_CASE("A peer's memory is farther than one's own; loads take a round trip more") {
   const config::SystemConfig system = config::resolve_system("dgx_a100", 2);
-  const auto cycles = [&](const std::string& list) { return simulate(list, system).kernels.at(0).cycles; };
+  const auto cycles = [&](const std::string& list) {
+    return report_of_list(list, system).kernels.at(0).cycles;
+  };
   const Cycle own = cycles("kernel-1.traceg\n");
   CHECK(cycles(place(0, kFirstInput, "16777216") + "kernel-1.traceg\n") == own);
   // Both inputs: two links of 150 ns each way, at 1410 MHz.
@@ -178,7 +169,7 @@ TEST_CASE(
   config::SystemConfig system = config::resolve_system("dgx_a100", 2);
   const auto cycles = [&](std::uint32_t membar, const std::string& list, std::uint16_t device = 0) {
     for (config::GpuConfig& each : system.devices) each.sync.membar_system = membar;
-    for (const stats::KernelResult& kernel : simulate(list, system).kernels)
+    for (const stats::KernelResult& kernel : report_of_list(list, system).kernels)
       if (kernel.device == device) return kernel.cycles;
     return kNever;
   };
@@ -193,8 +184,9 @@ TEST_CASE(
 
 TEST_CASE("One device keeps every cycle, whether its memory is named or not") {
   const config::SystemConfig one = config::unlinked_system(config::resolve("a100"), 1);
-  const stats::RunReport plain = simulate("kernel-1.traceg\n", one);
-  const stats::RunReport named = simulate(std::string("Place,") + kOutput + ",4096\nkernel-1.traceg\n", one);
+  const stats::RunReport plain = report_of_list("kernel-1.traceg\n", one);
+  const stats::RunReport named =
+      report_of_list(std::string("Place,") + kOutput + ",4096\nkernel-1.traceg\n", one);
   CHECK(plain.total_cycles == named.total_cycles);
   CHECK_FALSE(plain.system);
   CHECK_THAT(stats::to_json(plain), Contains("\"schema\":1") && !Contains("\"device\""));
@@ -203,21 +195,22 @@ TEST_CASE("One device keeps every cycle, whether its memory is named or not") {
 TEST_CASE(
     "Where no link leads, copies go through the host, and accesses are an error that names both devices") {
   const config::SystemConfig dgx1 = config::resolve_system("dgx1_v100");
-  const auto staged = simulate(copies(8, {{0, 5}}, 65536), dgx1).copies;
+  const auto staged = report_of_list(copies(8, {{0, 5}}, 65536), dgx1).copies;
   REQUIRE(staged.size() == 2);
   CHECK((staged[0].kind == "device_to_host" && staged[0].device == 0));
   CHECK((staged[1].kind == "host_to_device" && staged[1].device == 5));
   const config::SystemConfig apart = config::unlinked_system(config::resolve("a100"), 2);
-  CHECK_THROWS_WITH(simulate(place(1, kOutput, "16777216") + "Device,0\nkernel-1.traceg\n", apart),
+  CHECK_THROWS_WITH(report_of_list(place(1, kOutput, "16777216") + "Device,0\nkernel-1.traceg\n", apart),
                     Contains("device 0 accesses the memory of device 1, and no link leads there"));
 }
 
 TEST_CASE("Devices of different GPU models keep their own clocks, and run side by side") {
   config::SystemConfig system = config::resolve_system("dgx_a100", 2);
   system.devices[1] = config::resolve("v100");
-  const stats::RunReport report = simulate("Device,1\nkernel-1.traceg\nDevice,0\nkernel-1.traceg\n", system);
+  const stats::RunReport report =
+      report_of_list("Device,1\nkernel-1.traceg\nDevice,0\nkernel-1.traceg\n", system);
   const auto alone = [](const char* gpu) {
-    return simulate("kernel-1.traceg\n", config::unlinked_system(config::resolve(gpu), 1))
+    return report_of_list("kernel-1.traceg\n", config::unlinked_system(config::resolve(gpu), 1))
         .kernels.at(0)
         .cycles;
   };
@@ -228,13 +221,15 @@ TEST_CASE("Devices of different GPU models keep their own clocks, and run side b
 
 TEST_CASE("Work of a device that is not there, and ranges of managed memory of several, are refused") {
   const config::SystemConfig two = config::resolve_system("dgx_a100", 2);
-  CHECK_THROWS_WITH(simulate("Device,2\nkernel-1.traceg\n", two), Contains("the trace has work of device 2"));
+  CHECK_THROWS_WITH(report_of_list("Device,2\nkernel-1.traceg\n", two),
+                    Contains("the trace has work of device 2"));
   CHECK_THROWS_WITH(
-      simulate("Device,1\nkernel-1.traceg\n", config::unlinked_system(config::resolve("v100"), 1)),
+      report_of_list("Device,1\nkernel-1.traceg\n", config::unlinked_system(config::resolve("v100"), 1)),
       Contains("--gpus 2"));
   gpu::RunOptions options;
   options.managed.kind = gpu::ManagedOptions::Kind::kAll;
-  CHECK_THROWS_WITH(simulate("kernel-1.traceg\n", two, options), Contains("of --managed are for one device"));
+  CHECK_THROWS_WITH(report_of_list("kernel-1.traceg\n", two, options),
+                    Contains("of --managed are for one device"));
 }
 
 }  // namespace

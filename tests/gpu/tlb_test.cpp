@@ -12,12 +12,12 @@ constexpr Address kEdge = 0x7e0000000000, kCopied = kEdge - 32768;
 
 constexpr double kClocks = 4;  // cycles by which a way through three clocks differs
 
-struct Seen {
+struct ChaseResult {
   std::uint64_t cycles, waits;
 };
 
 /// Loads of one thread, one after the other.
-Seen chase(const std::vector<Address>& loads, std::uint32_t latency, std::uint32_t pages = 4096) {
+ChaseResult chase(const std::vector<Address>& loads, std::uint32_t latency, std::uint32_t pages = 4096) {
   const LoadChain chain(loads, kCopied);
   gpu::RunOptions options;
   options.config = small_gpu("v100");
@@ -31,7 +31,7 @@ Seen chase(const std::vector<Address>& loads, std::uint32_t latency, std::uint32
 
 TEST_CASE("an SM's first access to 2 MB waits for its translation, those that follow do not") {
   const std::vector<Address> loads{kEdge - 8192, kEdge - 128, kEdge, kEdge - 4096, kEdge + 4096};
-  const Seen none = chase(loads, 0), some = chase(loads, 654), more = chase(loads, 1654);
+  const ChaseResult none = chase(loads, 0), some = chase(loads, 654), more = chase(loads, 1654);
   CHECK(none.waits == 0);
   CHECK(some.waits == 2);
   CHECK(more.waits == 2);

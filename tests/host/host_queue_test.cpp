@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-using namespace lockstep;
-using namespace lockstep::host;
+namespace lockstep::host {
+namespace {
+
 using Kind = HostCommand::Kind;
 
 TEST_CASE("a wait holds back everything after it until everything before is complete") {
@@ -261,3 +262,6 @@ TEST_CASE("calls in nanoseconds are converted to edges of the time base, rounded
   queue.set_time_base(1'410'001);
   CHECK(ready_at(queue, 1411) == "1@1411");
 }
+
+}  // namespace
+}  // namespace lockstep::host

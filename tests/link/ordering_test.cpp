@@ -11,19 +11,19 @@
 namespace lockstep::link {
 namespace {
 
-constexpr Cycle kLatency = 60, kWindow = 20;
+constexpr Cycle kStarLatency = 60, kWindow = 20;
 constexpr std::uint32_t kSenders = 3, kReceiver = 3, kHub = 4;
 
 /// Nodes 0 to 2 send to node 3 through a switch that takes less than they send.
 class Star {
  public:
   explicit Star(bool ordered_replies = false)
-      : network_("link", {0, 1, 2, 4}, {0, 1, 2, 3, 4}, kLatency), hub_(make_hub()) {
+      : network_("link", {0, 1, 2, 4}, {0, 1, 2, 3, 4}, kStarLatency), hub_(make_hub()) {
     for (std::uint16_t n = 0; n < kSenders; ++n) {
       EndpointWiring wiring{&network_, n, {}, {}, {0, 0, 0, 0}, 4096};
       wiring.wires.emplace_back(
           network_, n, kHub, 2u,
-          WireSpec{8'000'000'000, kLatency, 1'000'000, 1'000'000, {}, nullptr, ordered_replies});
+          WireSpec{8'000'000'000, kStarLatency, 1'000'000, 1'000'000, {}, nullptr, ordered_replies});
       wiring.framing.emplace_back(kPackets, FramingBytes{24, 8, 256, 16});
       senders.emplace_back(std::move(wiring));
     }
@@ -51,7 +51,7 @@ class Star {
  private:
   Switch make_hub() {
     std::vector<Wire> out;
-    out.emplace_back(network_, 3, kReceiver, 4u, WireSpec{2'000'000'000, kLatency, 1'000'000, 1'000'000});
+    out.emplace_back(network_, 3, kReceiver, 4u, WireSpec{2'000'000'000, kStarLatency, 1'000'000, 1'000'000});
     return {network_, kHub, 1 << 16, std::move(out), {0, 0, 0, 0}};
   }
   Network network_;
@@ -71,9 +71,9 @@ Message access(icnt::AccessKind kind, std::uint32_t tag, SectorMask sectors, boo
 /// When messages come that are pushed at once on a wire of one byte per cycle: requests, then replies.
 std::vector<std::pair<Cycle, Message>> arrivals(const std::vector<Message>& messages, bool ordered,
                                                 std::uint64_t credit = 0) {
-  Network network("link", {0}, {1}, kLatency);
+  Network network("link", {0}, {1}, kStarLatency);
   Wire wire(network, 0, 0, 2u,
-            WireSpec{1'000'000'000, kLatency, 1'000'000, 1'000'000, {credit, 0}, nullptr, ordered});
+            WireSpec{1'000'000'000, kStarLatency, 1'000'000, 1'000'000, {credit, 0}, nullptr, ordered});
   for (const Message& m : messages) wire.push(m.is_reply ? 1 : 0, m);
   std::vector<std::pair<Cycle, Message>> arrived;
   std::vector<Time> next(2);
@@ -101,11 +101,11 @@ TEST_CASE("A completion waits for the writes before it, an acknowledgement for n
                 ack = sized(icnt::AccessKind::kStore, 2, true);
   const auto when = [](const std::vector<std::pair<Cycle, Message>>& all, const Message& which) {
     for (const auto& [at, m] : all)
-      if (m.is_reply && m.bytes == which.bytes) return at - kLatency;
+      if (m.is_reply && m.bytes == which.bytes) return at - kStarLatency;
     return Cycle{0};
   };
   const std::uint64_t credit = GENERATE(std::uint64_t{0}, std::uint64_t{40});
-  const Cycle each = credit == 0 ? 40 : 40 + 2 * kLatency;  // a buffer of one write: one a round trip
+  const Cycle each = credit == 0 ? 40 : 40 + 2 * kStarLatency;  // a buffer of one write: one a round trip
   for (const unsigned writes : {1u, 2u, 5u}) {
     std::vector<Message> messages(writes, write);
     messages.push_back(data);

@@ -8,47 +8,10 @@
 #include "config/system_config.hpp"
 #include "link/framing.hpp"
 #include "link/switch.hpp"
+#include "support.hpp"
 
 namespace lockstep::link {
 namespace {
-
-struct Arrived {
-  Cycle at;
-  Message message;
-};
-
-/// One wire, ticked every cycle or only when it says so, and what comes out of it.
-class Bench {
- public:
-  explicit Bench(const WireSpec& spec, unsigned queues = 1)
-      : network_("link", {0}, {1}, spec.latency), wire_(network_, 0, 0, queues, spec) {}
-  Wire& wire() { return wire_; }
-  void run(Cycle end, bool skip) {
-    for (Cycle now = 0; now < end;) {
-      wire_.tick(now);
-      collect(now + 1);
-      now = skip ? std::min(wire_.next_event(now), end) : now + 1;
-    }
-  }
-  std::vector<Arrived> arrived;
-
- private:
-  void collect(Time now) {
-    std::vector<Time> next(2);
-    const std::vector<sim::DomainId> sender{0};
-    network_.flip(sender, now, next);
-    network_.collect(0, [&](std::uint32_t, Cycle at, const Message& m) { arrived.push_back({at, m}); });
-  }
-  Network network_;
-  Wire wire_;
-};
-
-Message message(std::uint32_t bytes, std::uint32_t tag = 0) {
-  Message m;
-  m.bytes = bytes;
-  m.access.tag = tag;
-  return m;
-}
 
 TEST_CASE("Framing: the configuration's names are those of the models, in their order") {
   REQUIRE(config::link_models().size() == framing_models().size());
@@ -64,9 +27,9 @@ TEST_CASE(
   const std::uint64_t khz = GENERATE(std::uint64_t{1'410'000}, std::uint64_t{1'000'000});
   const std::uint32_t bytes = GENERATE(1u, 16u, 144u, 272u);
   constexpr Cycle kLatency = 300;
-  Bench bench({bytes_per_second, kLatency, khz, khz});
+  WireBench bench({bytes_per_second, kLatency, khz, khz});
   constexpr std::uint64_t kCount = 200;
-  for (std::uint32_t i = 0; i < kCount; ++i) bench.wire().push(0, message(bytes, i));
+  for (std::uint32_t i = 0; i < kCount; ++i) bench.wire.push(0, message(bytes, i));
   bench.run(200'000, skip);
   REQUIRE(bench.arrived.size() == kCount);
   for (std::uint64_t i = 0; i < kCount; ++i) {
@@ -76,13 +39,13 @@ TEST_CASE(
     CHECK(bench.arrived[i].message.access.tag == i);
     CHECK(bench.arrived[i].at == std::max<Cycle>(crossed, 1) + kLatency);
   }
-  CHECK(bench.wire().counters().messages == kCount);
-  CHECK(bench.wire().counters().bytes == kCount * bytes);
+  CHECK(bench.wire.counters().messages == kCount);
+  CHECK(bench.wire.counters().bytes == kCount * bytes);
 }
 
 TEST_CASE("An arrival is an edge of the receiver's clock") {
-  Bench bench({1'000'000'000, 100, 1'000'000, 1'500'000});  // one byte per cycle
-  bench.wire().push(0, message(7));
+  WireBench bench({1'000'000'000, 100, 1'000'000, 1'500'000});  // one byte per cycle
+  bench.wire.push(0, message(7));
   bench.run(1000, true);
   REQUIRE(bench.arrived.size() == 1);
   CHECK(bench.arrived[0].at == 161);  // ceil((7 + 100) * 1.5)
@@ -90,9 +53,9 @@ TEST_CASE("An arrival is an edge of the receiver's clock") {
 
 TEST_CASE("Queues that always wait get equal numbers of messages") {
   const unsigned queues = GENERATE(2u, 3u, 8u);
-  Bench bench({1'000'000'000, 10, 1'000'000, 1'000'000}, queues);
+  WireBench bench({1'000'000'000, 10, 1'000'000, 1'000'000}, queues);
   for (std::uint32_t i = 0; i < 100; ++i)
-    for (unsigned q = 0; q < queues; ++q) bench.wire().push(q, message(16, q));
+    for (unsigned q = 0; q < queues; ++q) bench.wire.push(q, message(16, q));
   bench.run(16 * 40 * queues, true);
   std::vector<unsigned> served(queues);
   for (const Arrived& a : bench.arrived) ++served[a.message.access.tag];

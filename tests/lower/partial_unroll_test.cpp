@@ -12,12 +12,6 @@
 namespace lockstep::lower::test {
 namespace {
 
-std::size_t count(const std::vector<MachineInstruction>& code, const std::string& opcode) {
-  return static_cast<std::size_t>(std::ranges::count_if(code, [&](const MachineInstruction& i) {
-    return (" " + i.text + " ").find(" " + opcode + " ") != std::string::npos;
-  }));
-}
-
 std::string products(unsigned n) {
   std::string text;
   for (unsigned i = 0; i < n; ++i) text += fmt::format("fma.rn.f32 %f{0}, %f{0}, %f10, %f11;\n", i % 3);
@@ -48,7 +42,7 @@ std::string loop(const std::string& body, const std::string& limit, const std::s
 
 /// FFMAs of the machine code for each of the loop.
 std::size_t copies(const std::string& text, std::size_t products_in_body, unsigned arch = 86) {
-  return count(lowered(text, arch), "FFMA") / products_in_body;
+  return opcode_count(lowered(text, arch), "FFMA") / products_in_body;
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ ret;
 }
 )";
 
-struct Kernel {
-  explicit Kernel(const char* text = kText)
+struct ReplayedKernel {
+  explicit ReplayedKernel(const char* text = kText)
       : program(link(text)), image(program, memory), executable(image, 0) {}
   static ptx::Program link(const char* text) {
     std::vector<ptx::Module> modules;
@@ -150,7 +150,7 @@ std::pair<std::vector<trace::Record>, Words> of_warp(const trace::CtaTrace& cta,
 }  // namespace
 
 TEST_CASE("a warp is replayed the same whatever warps came before it") {
-  const Kernel kernel;
+  const ReplayedKernel kernel;
   const Code code(kernel.executable, 75);
   const Dim3 grid{4, 8, 2};
   std::mt19937 random(7);
@@ -182,7 +182,7 @@ TEST_CASE("a warp is replayed the same whatever warps came before it") {
 
 TEST_CASE("an unrolled loop is executed once, and merged accesses with the lowest of their addresses") {
   constexpr Address kBase = 0x40;
-  const Kernel kernel(kCountedText);
+  const ReplayedKernel kernel(kCountedText);
   const Code code(kernel.executable, 86);
   const Dim3 grid{1, 1, 1};
   const auto replayed = [&](std::uint32_t turns) {

@@ -9,8 +9,8 @@
 namespace lockstep::lower::test {
 namespace {
 
-struct Kernel {
-  explicit Kernel(const std::string& body, Passes passes = without_setup())
+struct SlowPathKernel {
+  explicit SlowPathKernel(const std::string& body, Passes passes = without_setup())
       : program(link(body)), image(program, memory), executable(image, 0), code(executable, 75, passes) {}
   static ptx::Program link(const std::string& body) {
     std::vector<ptx::Module> modules;
@@ -55,7 +55,7 @@ std::size_t count(const std::vector<std::pair<std::string, LaneMask>>& executed,
 // Lengths: ptxas 13.0 for sm_75, see the table of subroutines; EXIT is one more.
 
 TEST_CASE("a division whose lanes are usual executes no subroutine, others call it and come back") {
-  const Kernel kernel("div.rn.f32 %f1, %f2, %f3;\n");
+  const SlowPathKernel kernel("div.rn.f32 %f1, %f2, %f3;\n");
   CHECK(kernel.executed(~0u, 0).size() == 10 + 1);
   const auto some = kernel.executed(~0u, 0xf0);
   CHECK(some.size() == 10 + 3 + 30 + 1);
@@ -70,7 +70,7 @@ TEST_CASE("a division whose lanes are usual executes no subroutine, others call 
 }
 
 TEST_CASE("a root's usual code is left out where all lanes call the subroutine, and executed by the others") {
-  const Kernel kernel("sqrt.rn.f32 %f1, %f2;\n");
+  const SlowPathKernel kernel("sqrt.rn.f32 %f1, %f2;\n");
   CHECK(kernel.executed(~0u, 0).size() == 10 + 1);
   CHECK(kernel.executed(~0u, ~0u).size() == 6 + 3 + 7 + 1);
   const auto some = kernel.executed(~0u, 1);
@@ -80,7 +80,8 @@ TEST_CASE("a root's usual code is left out where all lanes call the subroutine, 
 }
 
 TEST_CASE("calls of one function lead to the same subroutine behind it, at addresses of its own") {
-  const Kernel kernel("div.rn.f64 %d1, %d2, %d3;\ndiv.rn.f64 %d4, %d1, %d2;\nsqrt.rn.f64 %d5, %d4;\n");
+  const SlowPathKernel kernel(
+      "div.rn.f64 %d1, %d2, %d3;\ndiv.rn.f64 %d4, %d1, %d2;\nsqrt.rn.f64 %d5, %d4;\n");
   REQUIRE(kernel.code.subroutines().size() == 2);
   std::vector<std::uint32_t> called;
   std::set<std::uint32_t> addresses;
@@ -101,7 +102,7 @@ TEST_CASE("calls of one function lead to the same subroutine behind it, at addre
 TEST_CASE("without the step slow paths leave no trace") {
   Passes passes = without_setup();
   passes.slow_paths = false;
-  const Kernel kernel("sqrt.rn.f32 %f1, %f2;\n", passes);
+  const SlowPathKernel kernel("sqrt.rn.f32 %f1, %f2;\n", passes);
   CHECK(kernel.code.subroutines().empty());
   CHECK(kernel.executed(~0u, ~0u).size() == 10 + 1);
 }

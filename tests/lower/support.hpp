@@ -1,6 +1,7 @@
 // Machine code of a small kernel, for the tests of lowering.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,12 @@ inline Code code_of(const std::string& body, unsigned arch = 75, Passes passes =
 inline std::vector<MachineInstruction> lowered(const std::string& body, unsigned arch = 75,
                                                Passes passes = without_setup()) {
   return code_of(body, arch, passes).instructions();
+}
+
+inline std::size_t opcode_count(const std::vector<MachineInstruction>& code, const std::string& opcode) {
+  return static_cast<std::size_t>(std::ranges::count_if(code, [&](const MachineInstruction& i) {
+    return (" " + i.text + " ").find(" " + opcode + " ") != std::string::npos;
+  }));
 }
 
 }  // namespace lockstep::lower::test

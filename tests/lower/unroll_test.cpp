@@ -16,22 +16,16 @@ namespace {
 
 constexpr unsigned kArch = 86;
 
-std::size_t count(const std::vector<MachineInstruction>& code, const std::string& opcode) {
-  return static_cast<std::size_t>(std::ranges::count_if(code, [&](const MachineInstruction& i) {
-    return i.text.find(" " + opcode + " ") != std::string::npos;
-  }));
-}
-
 struct Accesses {
   std::size_t words, pairs, quads;
   bool operator==(const Accesses&) const = default;
 };
 
 Accesses loads(const std::vector<MachineInstruction>& code) {
-  return {count(code, "LDS"), count(code, "LDS.64"), count(code, "LDS.128")};
+  return {opcode_count(code, "LDS"), opcode_count(code, "LDS.64"), opcode_count(code, "LDS.128")};
 }
 Accesses stores(const std::vector<MachineInstruction>& code) {
-  return {count(code, "STS"), count(code, "STS.64"), count(code, "STS.128")};
+  return {opcode_count(code, "STS"), opcode_count(code, "STS.64"), opcode_count(code, "STS.128")};
 }
 
 /// %i5 is an address of shared memory that is a multiple of 1 << `shift`.
@@ -140,7 +134,7 @@ TEST_CASE("counted loops are unrolled as far as ptxas does") {
                         unsigned arch = kArch) {
     CAPTURE(iterations, nested, arch);
     const auto code = lowered(products(8, iterations, nested), arch);
-    CHECK(count(code, "FFMA") == products_made);
+    CHECK(opcode_count(code, "FFMA") == products_made);
     CHECK(loads(code) == Accesses{quads > 0 ? 0u : 1u, 0, quads});
   };
   check(4, false, 32, 1);

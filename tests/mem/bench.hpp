@@ -221,6 +221,9 @@ inline Request load(Address line, SectorMask sectors = 0xf, std::uint32_t tag = 
   return r;
 }
 
+/// The bytes of a store that writes its sectors whole.
+inline constexpr std::array<std::uint32_t, 4> kAllBytes{~0u, ~0u, ~0u, ~0u};
+
 inline Request store(Address line, SectorMask sectors, std::array<std::uint32_t, 4> bytes,
                      std::uint32_t tag = 0) {
   Request r = load(line, sectors, tag);

@@ -6,11 +6,10 @@
 namespace lockstep::mem_test {
 namespace {
 
-constexpr std::array<std::uint32_t, 4> kAll{~0u, ~0u, ~0u, ~0u};
 constexpr std::uint8_t kCopies = 2;  // kernel slot that they are booked to here
 
 Request copied(Address line, SectorMask sectors = 0xf) {
-  Request r = store(line, sectors, kAll);
+  Request r = store(line, sectors, kAllBytes);
   r.kind = AccessKind::kCopy;
   r.kernel = kCopies;
   return r;
@@ -71,7 +70,7 @@ TEST_CASE("a copy in the way of dirty lines writes them before its own, with roo
   c.dram.write_queue = c.dram.write_high = 1;
   c.dram.write_low = 0;
   Bench b(c);
-  for (std::uint32_t i = 0; i < 8; ++i) b.requesters[0]->add(0, store(Address{i} * 128, 0xf, kAll));
+  for (std::uint32_t i = 0; i < 8; ++i) b.requesters[0]->add(0, store(Address{i} * 128, 0xf, kAllBytes));
   for (std::uint32_t i = 0; i < 24; ++i) b.requesters.back()->add(5000, copied(Address{8 + i} * 128));
   b.run();
   REQUIRE(b.quiescent());
@@ -85,7 +84,7 @@ TEST_CASE("a copy's lines do not count among a set's dirty ones") {
   c.l2.dirty_ways = 2;
   Bench b(c);
   for (std::uint32_t i = 0; i < 6; ++i) b.requesters.back()->add(0, copied(Address{i} * 128));
-  for (std::uint32_t i = 6; i < 8; ++i) b.requesters[0]->add(5000, store(Address{i} * 128, 0xf, kAll));
+  for (std::uint32_t i = 6; i < 8; ++i) b.requesters[0]->add(5000, store(Address{i} * 128, 0xf, kAllBytes));
   b.run();
   CHECK(b.take().mem.dram_writes == 0);
 }
@@ -120,7 +119,7 @@ TEST_CASE("a copy may leave its lines in the L2, those only that were there, or 
 
 TEST_CASE("a copy that drops a dirty sector has written it, and other dirty sectors stay") {
   Bench b(small_config());
-  b.requesters[0]->add(1000, store(0x000, 0x3, kAll));
+  b.requesters[0]->add(1000, store(0x000, 0x3, kAllBytes));
   Request r = copied(0x000, 0x1);
   r.copy = icnt::CopyInL2::kDropped;
   b.requesters.back()->add(2000, r);

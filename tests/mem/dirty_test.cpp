@@ -9,8 +9,6 @@
 namespace lockstep::mem_test {
 namespace {
 
-constexpr std::array<std::uint32_t, 4> kAll{~0u, ~0u, ~0u, ~0u};
-
 TEST_CASE("of what Rodinia's srad writes on a V100 as much reaches the DRAM as measured") {
   // v100_kernels.csv: five arrays of 458 x 502 floats, 28,740 sectors each; 45,424 (QV100) and 45,423 reach
   // it.
@@ -22,7 +20,7 @@ TEST_CASE("of what Rodinia's srad writes on a V100 as much reaches the DRAM as m
     for (std::uint32_t i = 0; i < kArrays * kLines; ++i) {
       Requester& sm = *b.requesters[i % v100.gpu.sms];
       sm.keep = false;
-      sm.add(0, store(Address{i % kArrays} * kArrayStride / 128 * 128 + i / kArrays * 128, 0xf, kAll));
+      sm.add(0, store(Address{i % kArrays} * kArrayStride / 128 * 128 + i / kArrays * 128, 0xf, kAllBytes));
     }
     b.run();
     REQUIRE(b.quiescent());
@@ -38,9 +36,9 @@ TEST_CASE("of what Rodinia's srad writes on a V100 as much reaches the DRAM as m
 }
 
 /// A set-associative cache with a limit of dirty lines, one request after the other; no time.
-class ReferenceCache {
+class DirtyLimitedCache {
  public:
-  ReferenceCache(const config::GpuConfig& c, const mem::AddressMap& map)
+  DirtyLimitedCache(const config::GpuConfig& c, const mem::AddressMap& map)
       : map_(&map), ways_(c.l2.ways), dirty_ways_(c.l2.dirty_ways), mapping_(c.l2.slice_bytes, c.l2.ways) {}
 
   void access(const Request& r) {
@@ -126,7 +124,7 @@ TEST_CASE("counts equal a reference cache's with a limit of dirty lines") {
     config::GpuConfig c = small_config();
     c.l2.dirty_ways = dirty_ways;
     Bench b(c);
-    ReferenceCache reference(c, b.map);
+    DirtyLimitedCache reference(c, b.map);
     Requester& sm = *b.requesters[0];
     sm.in_flight_limit = 1;  // a fill's atomic must be done before the next request is looked up
     std::uint64_t seed = 5 + dirty_ways;
@@ -164,14 +162,14 @@ TEST_CASE("the least recently used dirty line is written, by whose write it is, 
     r.kernel = kernel;
     sm.add(t += 1000, r);
   };
-  add(store(0x000, 0xf, kAll), 1);
-  add(store(0x080, 0x3, {~0u, 1}), 1);  // of its second sector one byte is known
-  add(load(0x000), 1);                  // so 0x080 is the older
-  add(store(0x100, 0xf, kAll), 2);      // the third
-  add(load(0x080, 1), 3);               // there
-  add(load(0x080, 2), 3);               // fetched
-  add(store(0x000, 0x1, kAll), 4);      // dirty already: nothing is written back
-  add(store(0x180, 0x1, kAll), 4);      // 0x100 is older than 0x000
+  add(store(0x000, 0xf, kAllBytes), 1);
+  add(store(0x080, 0x3, {~0u, 1}), 1);   // of its second sector one byte is known
+  add(load(0x000), 1);                   // so 0x080 is the older
+  add(store(0x100, 0xf, kAllBytes), 2);  // the third
+  add(load(0x080, 1), 3);                // there
+  add(load(0x080, 2), 3);                // fetched
+  add(store(0x000, 0x1, kAllBytes), 4);  // dirty already: nothing is written back
+  add(store(0x180, 0x1, kAllBytes), 4);  // 0x100 is older than 0x000
   b.run();
   REQUIRE(b.quiescent());
   CHECK(b.take(1).mem.l2_writebacks == 0);
@@ -197,7 +195,7 @@ TEST_CASE("atomics whose lines come from DRAM stay within the limit, later where
       r.kind = AccessKind::kReduction;
       sm.add(0, r);
     }
-    sm.add(20000, store(7 * 128, 0xf, kAll));
+    sm.add(20000, store(7 * 128, 0xf, kAllBytes));
     b.run();
     REQUIRE(b.quiescent());
     CHECK(b.take().mem.dram_writes == (8 - 2) * 4);

@@ -7,7 +7,7 @@
 namespace lockstep::mem_test {
 namespace {
 
-constexpr Address kLine = 0x4000, kFar = Address{1} << 24;
+constexpr Address kWantedLine = 0x4000, kFar = Address{1} << 24;
 constexpr std::uint32_t kMark = 77;
 
 Request locking(Address line, icnt::LineLock lock) {
@@ -49,16 +49,16 @@ TEST_CASE("A locked line survives a sweep of ten times the L2, and is replaced a
     INFO(locked);
     Bench bench(small_config());
     Requester& sm = *bench.requesters[0];
-    Request first = locking(kLine, icnt::LineLock::kControl);
+    Request first = locking(kWantedLine, icnt::LineLock::kControl);
     if (!locked) first.lock = icnt::LineLock::kNone;
     sm.add(0, first);
     Cycle now = sweep(bench, 1000);
-    sm.add(now, load(kLine, 0x1, kMark));  // an SM's: does not unlock
+    sm.add(now, load(kWantedLine, 0x1, kMark));  // an SM's: does not unlock
     now = sweep(bench, now + 1000);
-    sm.add(now, load(kLine, 0x1, kMark));
-    sm.add(now + 1000, locking(kLine, icnt::LineLock::kCore));
+    sm.add(now, load(kWantedLine, 0x1, kMark));
+    sm.add(now + 1000, locking(kWantedLine, icnt::LineLock::kCore));
     now = sweep(bench, now + 2000);
-    sm.add(now, load(kLine, 0x1, kMark));
+    sm.add(now, load(kWantedLine, 0x1, kMark));
     (void)bench.run();
     REQUIRE(bench.quiescent());
     CHECK(misses(bench) == (locked ? std::vector{false, false, true} : std::vector{true, true, true}));
@@ -71,9 +71,9 @@ TEST_CASE("Locks leave two places of each set: others go on, and a store beyond 
   Bench bench(config);
   const std::uint64_t lines = 4 * l2_lines(config), sets = l2_lines(config) / config.l2.ways;
   for (std::uint64_t i = 0; i < lines; ++i)
-    bench.requesters[0]->add(0, locking(kLine + i * kLineBytes, icnt::LineLock::kControl));
+    bench.requesters[0]->add(0, locking(kWantedLine + i * kLineBytes, icnt::LineLock::kControl));
   const Cycle now = sweep(bench, 40 * lines);
-  bench.requesters[0]->add(now, load(kLine, 0x1, kMark));
+  bench.requesters[0]->add(now, load(kWantedLine, 0x1, kMark));
   (void)bench.run();
   REQUIRE(bench.quiescent());
   CHECK(locks(bench).control == sets * (config.l2.ways - 2));

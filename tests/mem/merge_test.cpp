@@ -7,11 +7,11 @@
 namespace lockstep::mem_test {
 namespace {
 
-constexpr std::uint32_t kSms = 16, kLines = 512;
+constexpr std::uint32_t kReaders = 16, kReadLines = 512;
 
 config::GpuConfig wide() {
   config::GpuConfig c = small_config();
-  c.gpu.sms = kSms;
+  c.gpu.sms = kReaders;
   c.l2.slice_bytes = 64 * 1024;
   return c;
 }
@@ -19,8 +19,8 @@ config::GpuConfig wide() {
 /// Cycles until every SM has read the same cold lines, in the same order.
 Cycle read_by_all(const config::GpuConfig& c, stats::KernelCounters& counted) {
   Bench b(c);
-  for (std::uint32_t sm = 0; sm < kSms; ++sm)
-    for (std::uint32_t i = 0; i < kLines; ++i) b.requesters[sm]->add(0, load(Address{i} * 128, 0xf, i));
+  for (std::uint32_t sm = 0; sm < kReaders; ++sm)
+    for (std::uint32_t i = 0; i < kReadLines; ++i) b.requesters[sm]->add(0, load(Address{i} * 128, 0xf, i));
   const Cycle end = b.run();
   REQUIRE(b.quiescent());
   counted = b.take();
@@ -33,14 +33,14 @@ TEST_CASE("lines that all SMs read at once take what the slices' data arrays nee
   stats::KernelCounters counted;
   const Cycle end = read_by_all(c, counted);
   // Four slices give one sector per cycle each; 16 SMs read 512 lines of four sectors.
-  const double data = kSms * kLines * 4 / 4.0;
-  CHECK(counted.mem.dram_reads == kLines * 4);  // each sector comes once
+  const double data = kReaders * kReadLines * 4 / 4.0;
+  CHECK(counted.mem.dram_reads == kReadLines * 4);  // each sector comes once
   CHECK(static_cast<double>(end) >= data);
   CHECK(static_cast<double>(end) <= 1.05 * data + 500);  // lines are spread by a hash; latency of the first
   // A line that holds four requests is in the way of all that follow until it has come.
   c.l2.mshr_merges = 4;
   CHECK(static_cast<double>(read_by_all(c, counted)) > 1.5 * data);
-  CHECK(counted.mem.dram_reads == kLines * 4);
+  CHECK(counted.mem.dram_reads == kReadLines * 4);
 }
 
 TEST_CASE("each half asks the other once for a line that all its SMs read") {
@@ -49,12 +49,12 @@ TEST_CASE("each half asks the other once for a line that all its SMs read") {
   c.l2.mshr_merges = c.l2.far_merges = 1024;
   stats::KernelCounters counted;
   const Cycle unlimited = read_by_all(c, counted);
-  CHECK(counted.mem.dram_reads == kLines * 4);
-  CHECK(counted.mem.far_requests == kLines);  // every line is far from one of the halves
+  CHECK(counted.mem.dram_reads == kReadLines * 4);
+  CHECK(counted.mem.far_requests == kReadLines);  // every line is far from one of the halves
   CHECK(counted.mem.l2.mshr_merges > 0);
   c.l2.far_merges = 4;
   CHECK(read_by_all(c, counted) > unlimited);
-  CHECK(counted.mem.far_requests == kLines);
+  CHECK(counted.mem.far_requests == kReadLines);
 }
 
 TEST_CASE("both limits of merging hold a line's requests up, none loses any") {
@@ -67,8 +67,8 @@ TEST_CASE("both limits of merging hold a line's requests up, none loses any") {
       stats::KernelCounters counted;
       (void)read_by_all(c, counted);
       CAPTURE(merges, far);
-      CHECK(counted.mem.l2.accesses == kSms * kLines * 4);
-      CHECK(counted.mem.dram_reads == kLines * 4);
+      CHECK(counted.mem.l2.accesses == kReaders * kReadLines * 4);
+      CHECK(counted.mem.dram_reads == kReadLines * 4);
     }
 }
 

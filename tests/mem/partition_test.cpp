@@ -13,9 +13,9 @@ namespace lockstep::mem_test {
 namespace {
 
 /// What a sectored write-back cache with byte masks must do with requests in this order; no time.
-class ReferenceCache {
+class ReferenceL2 {
  public:
-  ReferenceCache(const config::GpuConfig& c, const mem::AddressMap& map)
+  ReferenceL2(const config::GpuConfig& c, const mem::AddressMap& map)
       : map_(&map), ways_(c.l2.ways), sets_of_(c.l2.slice_bytes, c.l2.ways) {}
 
   void access(const Request& r) {
@@ -90,7 +90,7 @@ TEST_CASE("sector counts equal an independent model, in order of arrival") {
     if (seed0 == 2) c.l2.slice_bytes = 13 * 8 * 128;  // sets are no power of two
     if (seed0 == 3) c.l2.partitions = 3;
     Bench b(c);
-    ReferenceCache reference(c, b.map);
+    ReferenceL2 reference(c, b.map);
     std::uint64_t seed = seed0 * 77;
     // One requester, so that the order at every slice is that of the script; few in flight, so that the least
     // recently used line is never one on its way.

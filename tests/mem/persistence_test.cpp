@@ -9,21 +9,21 @@
 namespace lockstep::mem {
 namespace {
 
-constexpr std::uint32_t kWays = 8;
+constexpr std::uint32_t kSetWays = 8;
 
 /// True on a hit.
-bool access(TagArray& tags, Address line, L2Placing how, bool far = false) {
+bool access_placed(TagArray& tags, Address line, L2Placing how, bool far = false) {
   tags.note_resets(how.resets);
   if (const auto index = tags.find(0, line)) {
     tags.use(*index, how);
     return true;
   }
-  const LineIndex index = *tags.victim(0, far, kWays, how);
+  const LineIndex index = *tags.victim(0, far, kSetWays, how);
   tags.insert(index, line, far, how);
   return false;
 }
 
-TagArray one_set(std::uint32_t ways = kWays) { return {ways * kLineBytes, ways, LruReplacement{}}; }
+TagArray one_set(std::uint32_t ways = kSetWays) { return {ways * kLineBytes, ways, LruReplacement{}}; }
 
 /// A set of lines with the time of their last use; a line that leaves first has none.
 class Model {
@@ -33,7 +33,7 @@ class Model {
     const bool first = how.priority == L2Priority::kFirst;
     const auto found = std::ranges::find(lines_, line, &Line::address);
     if (found == lines_.end()) {
-      if (lines_.size() == kWays || is_among_last(how)) lines_.erase(leaving(how));
+      if (lines_.size() == kSetWays || is_among_last(how)) lines_.erase(leaving(how));
       const bool last = wants_last(how) && count() < how.last_ways;
       lines_.push_back({line, first ? 0 : now_, last});
       return false;
@@ -100,7 +100,7 @@ TEST_CASE("Persistence: a set does what a list of lines with their uses does") {
                                              : L2Priority::kNormal;
       const L2Placing how = {priority, ways, 0};
       const bool hit = model.access(line, how);
-      REQUIRE(access(tags, line, how) == hit);
+      REQUIRE(access_placed(tags, line, how) == hit);
       hits += hit;
     }
     CHECK(hits > 2000);
@@ -117,8 +117,8 @@ std::uint32_t kept(std::uint32_t lines, L2Priority of_lines, L2Priority of_strea
   Address stream = 1 << 20;
   for (int pass = 0; pass < 2; ++pass)
     for (std::uint32_t l = 0; l < lines; ++l) {
-      hits += access(tags, l * kLineBytes, {of_lines, kAside, 0});
-      for (int s = 0; s < 100; ++s) (void)access(tags, stream += kLineBytes, {of_stream, kAside, 0});
+      hits += access_placed(tags, l * kLineBytes, {of_lines, kAside, 0});
+      for (int s = 0; s < 100; ++s) (void)access_placed(tags, stream += kLineBytes, {of_stream, kAside, 0});
     }
   return hits;
 }
@@ -134,18 +134,18 @@ TEST_CASE("Persistence: what fits into the ways set aside stays, one line more t
 
 TEST_CASE("Persistence: other lines have all ways that persisting ones do not use") {
   TagArray tags = one_set();
-  for (Address l = 0; l < 2; ++l) (void)access(tags, l * kLineBytes, {L2Priority::kLast, 6, 0});
+  for (Address l = 0; l < 2; ++l) (void)access_placed(tags, l * kLineBytes, {L2Priority::kLast, 6, 0});
   for (int pass = 0; pass < 2; ++pass)
-    for (Address l = 10; l < 16; ++l) CHECK(access(tags, l * kLineBytes, {}) == (pass == 1));
-  for (Address l = 0; l < 2; ++l) CHECK(access(tags, l * kLineBytes, {}));
+    for (Address l = 10; l < 16; ++l) CHECK(access_placed(tags, l * kLineBytes, {}) == (pass == 1));
+  for (Address l = 0; l < 2; ++l) CHECK(access_placed(tags, l * kLineBytes, {}));
 }
 
 TEST_CASE("Persistence: a reset makes all lines like others, for launches after it") {
   const auto survives = [](std::uint16_t before, std::uint16_t after) {
     TagArray tags = one_set();
-    (void)access(tags, 0, {L2Priority::kLast, 6, before});
-    for (Address l = 1; l <= 2 * kWays; ++l)
-      (void)access(tags, l * kLineBytes, {L2Priority::kPlain, 0, after});
+    (void)access_placed(tags, 0, {L2Priority::kLast, 6, before});
+    for (Address l = 1; l <= 2 * kSetWays; ++l)
+      (void)access_placed(tags, l * kLineBytes, {L2Priority::kPlain, 0, after});
     return tags.find(0, 0).has_value();
   };
   CHECK(survives(0, 0));
@@ -158,8 +158,8 @@ TEST_CASE("Persistence: a reset makes all lines like others, for launches after 
 
 TEST_CASE("Persistence: copies of the other half's lines do not stay") {
   TagArray tags = one_set();
-  (void)access(tags, 0, {L2Priority::kLast, 6, 0}, true);
-  for (Address l = 1; l <= kWays; ++l) (void)access(tags, l * kLineBytes, {});
+  (void)access_placed(tags, 0, {L2Priority::kLast, 6, 0}, true);
+  for (Address l = 1; l <= kSetWays; ++l) (void)access_placed(tags, l * kLineBytes, {});
   CHECK_FALSE(tags.find(0, 0).has_value());
 }
 

@@ -14,16 +14,15 @@
 namespace lockstep::ptx {
 namespace {
 
-Operand immediate(const std::string& text) { return parse_one("mov.b64 %d1, " + text + ";").operands.at(1); }
-std::int64_t value(const std::string& text) { return static_cast<std::int64_t>(immediate(text).bits); }
+std::int64_t signed_value(const std::string& text) { return static_cast<std::int64_t>(immediate(text).bits); }
 
-struct Sample {
+struct ConstantSample {
   const char* text;
   std::int64_t value;
 };
 
 // The 8 bytes that ptxas 13.0 -arch=sm_80 stores for `.visible .global .u64 x[] = {TEXT};`.
-constexpr Sample kAssembled[] = {
+constexpr ConstantSample kAssembled[] = {
     {"1 + 2 * 3", 7},
     {"(1 + 2) * 3", 9},
     {"-7 / 2", -3},
@@ -68,11 +67,11 @@ constexpr Sample kAssembled[] = {
 }  // namespace
 
 TEST_CASE("ptx constants: expressions have the values that ptxas gives them") {
-  for (const Sample& sample : kAssembled) {
+  for (const ConstantSample& sample : kAssembled) {
     INFO(sample.text);
-    CHECK(value(sample.text) == sample.value);
+    CHECK(signed_value(sample.text) == sample.value);
   }
-  CHECK(value("WARP_SZ * 2 - 1") == 63);
+  CHECK(signed_value("WARP_SZ * 2 - 1") == 63);
 }
 
 TEST_CASE(

@@ -10,16 +10,13 @@
 namespace lockstep::ptx {
 namespace {
 
-struct Sample {
-  std::string_view form, operands;
-};
-constexpr Sample kSamples[] = {
+constexpr FormSample kFormSamples[] = {
 #define FORM(form, operands) {form, operands},
 #include "tests/ptx/forms.inc"
 #undef FORM
 };
 
-std::string statement(const Sample& s) {
+std::string statement(const FormSample& s) {
   return std::string(s.form) + (s.operands.empty() ? "" : " ") + std::string(s.operands) + ";";
 }
 
@@ -38,7 +35,7 @@ std::size_t count_operands(std::string_view text) {
 }  // namespace
 
 TEST_CASE("ptx forms: every form that real programs have is read and printed as it was") {
-  for (const Sample& s : kSamples) {
+  for (const FormSample& s : kFormSamples) {
     INFO(statement(s));
     const Module m = parse(module_text(".func callee() { ret; }\n") +
                                kernel_text("L:\n" + statement(s)).substr(module_text("").size()),

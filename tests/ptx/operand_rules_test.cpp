@@ -11,10 +11,7 @@
 namespace lockstep::ptx {
 namespace {
 
-struct Sample {
-  std::string_view form, operands;
-};
-constexpr Sample kSamples[] = {
+constexpr FormSample kAllForms[] = {
 #define FORM(form, operands) {form, operands},
 #include "tests/ptx/forms.inc"
 #include "tests/ptx/forms_rare.inc"
@@ -109,9 +106,9 @@ std::string join(const std::vector<std::string>& parts) {
   return text;
 }
 
-bool is_call(const Sample& s) { return s.form.starts_with("call"); }
+bool is_call(const FormSample& s) { return s.form.starts_with("call"); }
 
-Count allowed(const Sample& s) {
+Count allowed(const FormSample& s) {
   const std::size_t given = split(s.operands).size();
   const bool second = s.form[0] == 'v' && std::ranges::any_of(kSecondOperations, [&](std::string_view word) {
                         return s.form.ends_with(word);
@@ -166,11 +163,11 @@ const TableRow* row_of(std::string_view form) {
 }  // namespace
 
 TEST_CASE("ptx operands: rare forms are accepted") {
-  for (const Sample& s : kSamples) CHECK(error_of(s.form, std::string(s.operands)) == "");
+  for (const FormSample& s : kAllForms) CHECK(error_of(s.form, std::string(s.operands)) == "");
 }
 
 TEST_CASE("ptx operands: an operand left out is an error that says what is expected") {
-  for (const Sample& s : kSamples) {
+  for (const FormSample& s : kAllForms) {
     if (is_call(s)) continue;
     const auto operands = split(s.operands);
     const Count range = allowed(s);
@@ -192,7 +189,7 @@ TEST_CASE("ptx operands: an operand left out is an error that says what is expec
 }
 
 TEST_CASE("ptx operands: one too many is an error that says what is expected") {
-  for (const Sample& s : kSamples) {
+  for (const FormSample& s : kAllForms) {
     if (is_call(s)) continue;
     const Count range = allowed(s);
     auto operands = split(s.operands);
@@ -205,7 +202,7 @@ TEST_CASE("ptx operands: one too many is an error that says what is expected") {
 }
 
 TEST_CASE("ptx operands: what an instruction writes is a register or '_'") {
-  for (const Sample& s : kSamples) {
+  for (const FormSample& s : kAllForms) {
     if (is_call(s) || s.operands.empty()) continue;
     const TableRow* const row = row_of(s.form);
     if (row == nullptr || !(row->operands.starts_with("to") || row->operands.starts_with("parts_to")))
@@ -223,14 +220,14 @@ TEST_CASE("ptx operands: every mnemonic and every row of the table has a sample"
   for (unsigned i = 0; i <= static_cast<unsigned>(Opcode::kWmma); ++i) {
     const std::string_view mnemonic = name(static_cast<Opcode>(i));
     INFO(mnemonic);
-    CHECK(std::ranges::any_of(kSamples,
-                              [&](const Sample& s) { return words_of(s.form, '.').front() == mnemonic; }));
+    CHECK(std::ranges::any_of(
+        kAllForms, [&](const FormSample& s) { return words_of(s.form, '.').front() == mnemonic; }));
     if (static_cast<Opcode>(i) != Opcode::kCall)
       CHECK(std::ranges::any_of(kTable, [&](const TableRow& row) { return row.mnemonic == mnemonic; }));
   }
   for (const TableRow& row : kTable) {
     INFO(row.mnemonic << " with " << row.words);
-    CHECK(std::ranges::any_of(kSamples, [&](const Sample& s) { return row_of(s.form) == &row; }));
+    CHECK(std::ranges::any_of(kAllForms, [&](const FormSample& s) { return row_of(s.form) == &row; }));
   }
 }
 

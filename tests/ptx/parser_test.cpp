@@ -13,8 +13,7 @@
 namespace lockstep::ptx {
 namespace {
 
-Operand immediate(const std::string& text) { return parse_one("mov.b64 %d1, " + text + ";").operands.at(1); }
-std::uint64_t value(const std::string& text) { return immediate(text).bits; }
+std::uint64_t unsigned_value(const std::string& text) { return immediate(text).bits; }
 Variable variable(const std::string& text) { return parse(module_text(text), "test.ptx").variables.back(); }
 
 }  // namespace
@@ -50,24 +49,24 @@ TEST_CASE("ptx parser: a pragma of the body stays before its instruction, also w
 }
 
 TEST_CASE("ptx parser: literals") {
-  CHECK(value("0x1F") == 31);
-  CHECK(value("017") == 15);
-  CHECK(value("0b1101") == 13);
-  CHECK(value("0") == 0);
-  CHECK(value("4294967296") == 4294967296);
-  CHECK(value("0xFFFFFFFFFFFFFFFF") == ~std::uint64_t{0});
+  CHECK(unsigned_value("0x1F") == 31);
+  CHECK(unsigned_value("017") == 15);
+  CHECK(unsigned_value("0b1101") == 13);
+  CHECK(unsigned_value("0") == 0);
+  CHECK(unsigned_value("4294967296") == 4294967296);
+  CHECK(unsigned_value("0xFFFFFFFFFFFFFFFF") == ~std::uint64_t{0});
   CHECK(immediate("0xFFFFFFFFFFFFFFFF").literal == Literal::kUnsigned);
   CHECK(immediate("5").literal == Literal::kSigned);
   CHECK(immediate("5U").literal == Literal::kUnsigned);
-  CHECK(value("-1") == ~std::uint64_t{0});
-  CHECK(value("0f3F800000") == 0x3f800000);
+  CHECK(unsigned_value("-1") == ~std::uint64_t{0});
+  CHECK(unsigned_value("0f3F800000") == 0x3f800000);
   CHECK(immediate("0f3F800000").literal == Literal::kFloat32);
-  CHECK(value("0dBFF0000000000000") == std::bit_cast<std::uint64_t>(-1.0));
-  CHECK(value("1.5") == std::bit_cast<std::uint64_t>(1.5));
-  CHECK(value(".25") == std::bit_cast<std::uint64_t>(.25));
-  CHECK(value("-2.5e-3") == std::bit_cast<std::uint64_t>(-2.5e-3));
-  CHECK(value("1e3") == std::bit_cast<std::uint64_t>(1000.0));
-  CHECK(value("WARP_SZ") == 32);
+  CHECK(unsigned_value("0dBFF0000000000000") == std::bit_cast<std::uint64_t>(-1.0));
+  CHECK(unsigned_value("1.5") == std::bit_cast<std::uint64_t>(1.5));
+  CHECK(unsigned_value(".25") == std::bit_cast<std::uint64_t>(.25));
+  CHECK(unsigned_value("-2.5e-3") == std::bit_cast<std::uint64_t>(-2.5e-3));
+  CHECK(unsigned_value("1e3") == std::bit_cast<std::uint64_t>(1000.0));
+  CHECK(unsigned_value("WARP_SZ") == 32);
 }
 
 TEST_CASE("ptx parser: values of literals by type") {

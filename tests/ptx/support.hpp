@@ -20,6 +20,15 @@ std::string kernel_text(std::string_view statements);
 Function parse_kernel(std::string_view statements);
 /// The one instruction of a kernel.
 Instruction parse_one(std::string_view statement);
+/// The operand that this text is.
+inline Operand immediate(const std::string& text) {
+  return parse_one("mov.b64 %d1, " + text + ";").operands.at(1);
+}
+
+/// An instruction of forms.inc or forms_rare.inc, with operands.
+struct FormSample {
+  std::string_view form, operands;
+};
 
 /// What the reader says of this file, "bad.ptx"; "no error" where it takes it.
 std::string parse_message(const std::string& text);

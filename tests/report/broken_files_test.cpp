@@ -27,7 +27,7 @@ Json profile() {
   return Json::parse(stats::profile_json(report));
 }
 
-std::string error_of(const std::string& text) {
+std::string error_of_profile(const std::string& text) {
   try {
     (void)parse_profile(text, "p.json");
   } catch (const UserError& e) {
@@ -52,10 +52,10 @@ std::function<void(Json&)> without(const std::string& object, const std::string&
 void check(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     Json json = profile();
-    REQUIRE(error_of(json.dump()) == "no error");
+    REQUIRE(error_of_profile(json.dump()) == "no error");
     row.change(json);
     INFO(row.message);
-    CHECK(error_of(json.dump()) == "p.json: " + row.message);
+    CHECK(error_of_profile(json.dump()) == "p.json: " + row.message);
   }
 }
 
@@ -64,9 +64,9 @@ void check(const std::vector<Row>& rows) {
 TEST_CASE("a profile whose parts are missing or of another type is named with what was found") {
   const std::string tail = ", expected a profile.json of lockstep";
   for (const std::string text : {"", "{", "nonsense", "{\"schema\":1} x"})
-    CHECK(error_of(text) == "p.json: not valid JSON" + tail);
+    CHECK(error_of_profile(text) == "p.json: not valid JSON" + tail);
   for (const std::string text : {"[]", "5", "null", "{}"})
-    CHECK(error_of(text) == "p.json: found no \"schema\" of type number" + tail);
+    CHECK(error_of_profile(text) == "p.json: found no \"schema\" of type number" + tail);
   check({
       {at("/schema", 2), "found schema 2, this program reads schema 1"},
       {at("/schema", "1"), "found no \"schema\" of type number" + tail},

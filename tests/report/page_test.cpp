@@ -29,7 +29,7 @@ std::string page_of(const std::string& folder) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-std::string error_of(const std::string& folder) {
+std::string error_of_folder(const std::string& folder) {
   try {
     (void)load(folder);
   } catch (const UserError& e) {
@@ -178,8 +178,8 @@ TEST_CASE("usage agrees with counters of the same run worked out by hand") {
 
 TEST_CASE("folders that are no runs are one clear error") {
   const test::TemporaryFolder empty;
-  CHECK(has(error_of(empty.path() / "none"), "no folder; expected one that `lockstep run -o`"));
-  CHECK(has(error_of(empty.path()), "stats.json"));
+  CHECK(has(error_of_folder(empty.path() / "none"), "no folder; expected one that `lockstep run -o`"));
+  CHECK(has(error_of_folder(empty.path()), "stats.json"));
   const ResultFolder folder("chain", {{"iterations", "2"}}, small_options(2));
   const std::string stats_file = folder.path() + "/stats.json", text = stats::read_file(stats_file);
 
@@ -199,15 +199,15 @@ TEST_CASE("folders that are no runs are one clear error") {
 
   const std::string config = stats::read_file(folder.path() + "/config.ini");
   stats::remove_file(folder.path() + "/config.ini");
-  CHECK(has(error_of(folder.path()), "config.ini: no such file"));
+  CHECK(has(error_of_folder(folder.path()), "config.ini: no such file"));
   stats::write_file(folder.path() + "/config.ini", config::to_ini(config::resolve("a100")));
-  CHECK(has(error_of(folder.path()), "expected that of stats.json"));
+  CHECK(has(error_of_folder(folder.path()), "expected that of stats.json"));
   stats::write_file(folder.path() + "/config.ini", config);
 
   std::string profile = stats::read_file(folder.path() + "/profile.json");
   profile.replace(profile.find("\"hash\":\"") + 8, 4, "zzzz");
   stats::write_file(folder.path() + "/profile.json", profile);
-  CHECK(has(error_of(folder.path()), "profile of another run"));
+  CHECK(has(error_of_folder(folder.path()), "profile of another run"));
 }
 
 }  // namespace lockstep::report

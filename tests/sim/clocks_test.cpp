@@ -43,9 +43,9 @@ class Mixer {
   std::uint64_t hash_ = 1;
 };
 
-class Node final : public Domain {
+class ClockedNode final : public Domain {
  public:
-  Node(std::uint32_t index, const std::vector<std::uint64_t>& khz, Network<Token>& network)
+  ClockedNode(std::uint32_t index, const std::vector<std::uint64_t>& khz, Network<Token>& network)
       : index_(index),
         network_(network),
         mixer_(index, static_cast<std::uint32_t>(khz.size())),
@@ -140,7 +140,7 @@ struct Machine {
     }
     network = std::make_unique<Network<Token>>("token", ids, ids, latency);
     for (std::uint32_t i = 0; i < n; ++i) {
-      nodes.push_back(std::make_unique<Node>(i, kClocks, *network));
+      nodes.push_back(std::make_unique<ClockedNode>(i, kClocks, *network));
       engine.place(first + i, *nodes.back(), DomainKind::kOther, {base, kClocks[i]});
     }
     engine.add(*network);
@@ -153,7 +153,7 @@ struct Machine {
   }
   Engine engine;
   std::unique_ptr<Network<Token>> network;
-  std::vector<std::unique_ptr<Node>> nodes;
+  std::vector<std::unique_ptr<ClockedNode>> nodes;
   Time end = 0;
 };
 

@@ -160,16 +160,15 @@ TEST_CASE("parameters are shown where they differ") {
         compare({{folder / "a", std::move(of_a)}, {folder / "b", std::move(of_b)}}, {0, true}, different);
     return nlohmann::json::parse(text)["parameters"];
   };
-  using Json = nlohmann::json;
-  const Json scheduler = {{"name", "sm.scheduler"}, {"a", nullptr}, {"b", "lrr"}};
-  CHECK(parameters({}, {}) == Json({{{"name", "l1.ways"}, {"a", nullptr}, {"b", "8"}}, scheduler}));
+  const nlohmann::json scheduler = {{"name", "sm.scheduler"}, {"a", nullptr}, {"b", "lrr"}};
+  CHECK(parameters({}, {}) == nlohmann::json({{{"name", "l1.ways"}, {"a", nullptr}, {"b", "8"}}, scheduler}));
   // With both whole configurations, those are what counts.
   CHECK(parameters({{"l1.ways", "4"}, {"l1.bytes", "64 KiB"}}, {{"l1.ways", "8"}, {"l1.bytes", "64 KiB"}}) ==
-        Json({{{"name", "l1.ways"}, {"a", "4"}, {"b", "8"}}}));
+        nlohmann::json({{{"name", "l1.ways"}, {"a", "4"}, {"b", "8"}}}));
   CHECK(!different);  // what differs are parameters, no results
   b.gpu = "a100";
   write_outputs(folder / "b", b, {});
-  CHECK(parameters({}, {})[0] == Json({{"name", "gpu.name"}, {"a", "v100"}, {"b", "a100"}}));
+  CHECK(parameters({}, {})[0] == nlohmann::json({{"name", "gpu.name"}, {"a", "v100"}, {"b", "a100"}}));
 }
 
 TEST_CASE("broken files are named with line and byte") {

@@ -7,7 +7,7 @@
 namespace lockstep::stats {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 /// Counts that are all different.
 struct Counter {

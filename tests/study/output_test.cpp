@@ -8,7 +8,7 @@
 #include "stats/files.hpp"
 #include "study/figures.hpp"
 #include "study/table.hpp"
-#include "util/error.hpp"
+#include "support.hpp"
 
 namespace lockstep::study {
 namespace {
@@ -47,16 +47,6 @@ std::size_t count_of(const std::string& text, const std::string& word) {
   return count;
 }
 
-std::string refused(const std::string& text) {
-  try {
-    (void)parse_study(text, "s.toml");
-  } catch (const UserError& e) {
-    return e.what();
-  }
-  return "accepted";
-}
-
-const std::string kWorkload = "[[workload]]\ntrace = \"t\"\n";
 const std::string kAxes = kWorkload +
                           "[[axis]]\nname = \"mhz\"\nkey = \"a\"\nvalues = [900, 500]\n"
                           "[[axis]]\nname = \"policy\"\nkey = \"b\"\nvalues = [\"x\", \"y\"]\n";

@@ -3,20 +3,10 @@
 #include <catch2/catch.hpp>
 
 #include "study/plan.hpp"
-#include "util/error.hpp"
+#include "support.hpp"
 
 namespace lockstep::study {
 namespace {
-
-/// The message for a bad study.
-std::string refused(const std::string& text) {
-  try {
-    (void)parse_study(text, "s.toml");
-  } catch (const UserError& e) {
-    return e.what();
-  }
-  return "accepted";
-}
 
 std::vector<std::string> labels(const Axis& axis) {
   std::vector<std::string> all;
@@ -25,8 +15,6 @@ std::vector<std::string> labels(const Axis& axis) {
 }
 
 using Texts = std::vector<std::string>;
-
-const std::string kWorkload = "[[workload]]\ntrace = \"t\"\n";
 
 }  // namespace
 

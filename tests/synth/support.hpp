@@ -10,7 +10,9 @@
 #include <map>
 #include <string>
 
+#include "synth/synth.hpp"
 #include "trace/byte_source.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::synth {
 
@@ -47,6 +49,18 @@ inline std::string text_of(const std::string& path) {
   }
   text.resize(size);
   return text;
+}
+
+/// What synthesize() complains about, or "".
+inline std::string complaint(const std::string& kind, const Options& options) {
+  TemporaryFolder folder;
+  try {
+    synthesize(kind, options, folder / "t");
+  } catch (const UserError& e) {
+    CHECK_FALSE(std::filesystem::exists(folder / "t"));  // checked before anything is written
+    return e.what();
+  }
+  return "";
 }
 
 }  // namespace lockstep::synth

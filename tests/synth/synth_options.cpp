@@ -3,26 +3,9 @@
 
 #include "support.hpp"
 #include "synth/synth.hpp"
-#include "util/error.hpp"
 
 using namespace lockstep;
 using namespace lockstep::synth;
-
-namespace {
-
-/// What synthesize() complains about, or "".
-std::string complaint(const std::string& kind, const Options& options) {
-  TemporaryFolder folder;
-  try {
-    synthesize(kind, options, folder / "t");
-  } catch (const UserError& e) {
-    CHECK_FALSE(std::filesystem::exists(folder / "t"));  // checked before anything is written
-    return e.what();
-  }
-  return "";
-}
-
-}  // namespace
 
 TEST_CASE("wrong options are refused with what was found and what is expected") {
   std::string names;

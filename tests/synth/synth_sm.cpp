@@ -9,21 +9,6 @@
 using namespace lockstep;
 using namespace lockstep::synth;
 
-namespace {
-
-/// What synthesize() complains about, or "".
-std::string complaint(const std::string& kind, const Options& options) {
-  TemporaryFolder folder;
-  try {
-    synthesize(kind, options, folder / "t");
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
-
-}  // namespace
-
 TEST_CASE("shared: lane n reads n modulo `addresses`, times stride and width") {
   for (const char* op : {"LDS", "STS", "ATOMS.ADD"})
     for (const unsigned width : {4u, 8u, 16u})

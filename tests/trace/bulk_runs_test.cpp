@@ -10,9 +10,9 @@
 namespace lockstep::trace {
 namespace {
 
-using Bytes = std::map<Address, unsigned>;  // how often each is moved
+using MoveCounts = std::map<Address, unsigned>;  // how often each is moved
 
-void count(Bytes& bytes, Address row, std::uint64_t length) {
+void count(MoveCounts& bytes, Address row, std::uint64_t length) {
   for (std::uint64_t b = 0; b < length; ++b) ++bytes[row + b];
 }
 
@@ -22,7 +22,7 @@ TEST_CASE("runs move the bytes of the rows that were put in, each as often", "[l
   std::mt19937 random(7);
   for (int turn = 0; turn < 200; ++turn) {
     BulkRuns runs;
-    Bytes wanted, got;
+    MoveCounts wanted, got;
     const Address base = 0x7f0000000000 + random() % 4096;
     const std::uint64_t length = random() % 300;
     const std::int64_t stride = static_cast<std::int64_t>(random() % 1024) - 512;

@@ -12,13 +12,13 @@ using namespace lockstep::trace::test;
 
 namespace {
 
-constexpr std::uint64_t kCtas = 400;
+constexpr std::uint64_t kTeamCtas = 400;
 constexpr int kLevel = 3;
 
 KernelHeader header() {
   KernelHeader h;
   h.name = "k";
-  h.grid = {kCtas, 1, 1};
+  h.grid = {kTeamCtas, 1, 1};
   h.block = {64, 1, 1};
   h.binary_version = 80;
   return h;
@@ -58,9 +58,9 @@ void add_all(ChunkTeam& team, unsigned threads) {
     all.emplace_back([&, t] {
       if (t == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
       std::vector<CtaTrace> mine;
-      for (std::uint64_t i = t; i < kCtas; i += threads) {
+      for (std::uint64_t i = t; i < kTeamCtas; i += threads) {
         mine.push_back(cta(i));
-        if (mine.size() <= t && i + threads < kCtas) continue;  // thread t: t + 1 at once
+        if (mine.size() <= t && i + threads < kTeamCtas) continue;  // thread t: t + 1 at once
         team.add(mine, failed);
         mine.clear();
       }
@@ -111,7 +111,7 @@ TEST_CASE("CTAs of several threads make the bytes of CTAs one by one", "[matrix]
     CompactFile file(path, kLevel);
     for (int k = 0; k < kKernels; ++k) {
       file.begin(header());
-      for (std::uint64_t i = 0; i < kCtas; ++i) file.add(cta(i));
+      for (std::uint64_t i = 0; i < kTeamCtas; ++i) file.add(cta(i));
       end(file);
     }
     const std::uint64_t hash = file.hash();

@@ -75,10 +75,6 @@ struct ByHand {
   }
 };
 
-struct Tally {
-  unsigned good = 0, refused = 0;
-};
-
 void mutate(Bytes& bytes, Random& random) {
   if (bytes.empty()) return;
   const std::size_t at = random() % bytes.size();

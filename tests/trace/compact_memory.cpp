@@ -11,19 +11,20 @@ using namespace lockstep::trace::test;
 
 namespace {
 
-constexpr unsigned kWarps = 16, kLoads = 500, kOthers = 1500;
+constexpr unsigned kLargeWarps = 16, kSharedLoads = 500, kOtherRecords = 1500;
 
 /// CTAs of 16 warps that share 2000 records; 125 KiB of address words each.
 class LargeFeed final : public CtaFeed {
  public:
   explicit LargeFeed(const KernelHeader& header) : header_(header) {
     for (const std::uint32_t i : {0u, 1u}) table_.push(decode_traced(traced(i), header.binary_version));
-    for (unsigned i = 0; i < kLoads; ++i) {
+    for (unsigned i = 0; i < kSharedLoads; ++i) {
       cta_.records.push_back(Record::make(0, AddressForm::kAffine, ~LaneMask{0}));
-      for (unsigned k = 0; k < kOthers / kLoads; ++k)
+      for (unsigned k = 0; k < kOtherRecords / kSharedLoads; ++k)
         cta_.records.push_back(Record::make(1, AddressForm::kNone, ~LaneMask{0}));
     }
-    for (std::uint32_t w = 0; w < kWarps; ++w) cta_.warps.push_back({0, kLoads + kOthers, w * 2 * kLoads});
+    for (std::uint32_t w = 0; w < kLargeWarps; ++w)
+      cta_.warps.push_back({0, kSharedLoads + kOtherRecords, w * 2 * kSharedLoads});
   }
   [[nodiscard]] const KernelHeader& header() const override { return header_; }
   [[nodiscard]] const StaticTable& instructions() const override { return table_; }
@@ -38,8 +39,8 @@ class LargeFeed final : public CtaFeed {
     cta_.index = index;
     cta_.id = {static_cast<std::uint32_t>(index), 0, 0};
     cta_.words.clear();
-    for (std::uint64_t w = 0; w < kWarps; ++w) {
-      for (std::uint64_t i = 0; i < kLoads; ++i) {
+    for (std::uint64_t w = 0; w < kLargeWarps; ++w) {
+      for (std::uint64_t i = 0; i < kSharedLoads; ++i) {
         cta_.words.push_back((index << 20) + (w << 7) + (i << 12));
         cta_.words.push_back(4);
       }
@@ -61,7 +62,7 @@ class LargeSet final : public TraceSet {
   explicit LargeSet(std::uint32_t ctas) {
     kernels_[0].binary_version = 70;
     kernels_[0].grid = {ctas, 1, 1};
-    kernels_[0].block = {32 * kWarps, 1, 1};
+    kernels_[0].block = {32 * kLargeWarps, 1, 1};
   }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] std::uint64_t content_hash() const override { return 1; }
@@ -85,7 +86,7 @@ TEST_CASE("A compact trace is read with little memory, which is used again") {
   const std::string out = (dir.path / "t.lst").string();
   const LargeSet large(kCtas);
   const ConvertProgress done = write_compact(large, out);
-  CHECK(done.warp_instructions == std::uint64_t{kCtas} * kWarps * (kLoads + kOthers));
+  CHECK(done.warp_instructions == std::uint64_t{kCtas} * kLargeWarps * (kSharedLoads + kOtherRecords));
   CHECK(done.bytes < 200'000);  // 12.8 M warp instructions
   const auto feed = open_trace(out)->open(0);
   LargeFeed expected(large.kernels()[0]);

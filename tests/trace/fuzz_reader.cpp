@@ -79,10 +79,6 @@ void mutate(std::string& text, Random& random) {
   }
 }
 
-struct Tally {
-  unsigned good = 0, refused = 0;
-};
-
 /// Reads a bounded number of CTAs. Any exception but InputError ends the test.
 void read_some(const std::string& text, Tally& tally) {
   try {

@@ -8,6 +8,7 @@ using namespace lockstep::trace;
 using namespace lockstep::trace::test;
 using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
+using Kind = Command::Kind;
 
 namespace {
 
@@ -32,7 +33,6 @@ TEST_CASE("A list gives copies and kernels in order") {
                 "kernel-1-ctx_0x55e3a796e730.traceg");
   const auto set = open_trace(dir.path.string());
   const auto& c = set->commands();
-  using Kind = Command::Kind;
   REQUIRE(c.size() == 6);
   CHECK((c[0].kind == Kind::kCopyToDevice && c[0].address == 0x7fc841500000 && c[0].bytes == 32768));
   CHECK((c[1].kind == Kind::kKernel && c[1].kernel == 0));
@@ -61,7 +61,6 @@ TEST_CASE("A list with streams, events and waits; what is wrong in it is said wi
   const auto set = open(
       "MemcpyHtoD,0x10,8,3\nkernel-1.traceg\nEventRecord,3\nStreamWait,18446744073709551615,0\n"
       "MemcpyDtoH,0x20,9,0\nEventRecord,0\nEventWait,1\nWait\n");
-  using Kind = Command::Kind;
   const auto& c = set->commands();
   REQUIRE(c.size() == 8);
   CHECK((c[0].kind == Kind::kStreamCopyToDevice && c[0].address == 0x10 && c[0].bytes == 8 &&
@@ -87,7 +86,6 @@ TEST_CASE("A copy that names the file of its data is one without a stream") {
   const auto set = open(
       "MemcpyHtoD,0x7f0000000000,800000,memcpy_htod_0_0x7f0000000000_800000.bin\nkernel-1.traceg\n"
       "MemcpyDtoH,0x20,9,memcpy_dtoh_1\n");
-  using Kind = Command::Kind;
   const auto& c = set->commands();
   REQUIRE(c.size() == 3);
   CHECK((c[0].kind == Kind::kCopyToDevice && c[0].address == 0x7f0000000000 && c[0].bytes == 800000));
@@ -105,7 +103,6 @@ TEST_CASE("A list names devices, and a compact trace keeps them; what is wrong i
       "MemcpyPeer,0x200,0x10,64,7\nEventRecord,7\nDevice,0\nMemcpyHtoD,0x10,8,3\nWait\n"
       "Device,2\nMulticast,0x4000,0x200,4096\n";
   const auto check = [](const TraceSet& set) {
-    using Kind = Command::Kind;
     const auto& c = set.commands();
     REQUIRE(c.size() == 9);
     CHECK((c[8].kind == Kind::kMulticast && c[8].address == 0x4000 && c[8].source == 0x200));

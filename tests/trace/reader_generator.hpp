@@ -8,6 +8,11 @@
 
 namespace lockstep::trace::test {
 
+/// What became of traces that were changed.
+struct Tally {
+  unsigned good = 0, refused = 0;
+};
+
 /// 32 random bits at a time, the same on every host.
 struct Random {
   explicit Random(std::uint32_t seed) : engine(seed) {}

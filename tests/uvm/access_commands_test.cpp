@@ -7,11 +7,6 @@
 namespace lockstep::uvm {
 namespace {
 
-constexpr std::uint64_t kMany = 1 << 18;
-constexpr Cycle kT64 = 8702, kT2048 = 242080;  // arctan at 1481 MHz
-
-Cycle cycles(std::uint64_t ns) { return cycles_of_ps(ns * 1000, {1481000, 16}); }
-
 TEST_CASE("a fill by the device brings its pages and makes them dirty; a copy that reads them does not") {
   for (const auto kind : {ManagedCommand::Kind::kDeviceWrite, ManagedCommand::Kind::kDeviceRead}) {
     Rig rig(smart(), 4 << 20, kMany, 1);

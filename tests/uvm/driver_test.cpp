@@ -6,8 +6,6 @@
 namespace lockstep::uvm {
 namespace {
 
-constexpr std::uint64_t kMany = 1 << 18;
-
 Parameters driver(ReplayPolicy replay = ReplayPolicy::kBatchFlush) {
   Parameters p;
   p.replay = replay;

@@ -10,11 +10,6 @@
 namespace lockstep::uvm {
 namespace {
 
-constexpr std::uint64_t kMany = 1 << 18;
-constexpr Cycle kT4 = 2605;  // 4 KB, arctan at 1481 MHz
-
-Cycle cycles(std::uint64_t ns) { return cycles_of_ps(ns * 1000, {1481000, 16}); }
-
 std::uint64_t sum(const Counters& c) {
   return c.fault_detect_cycles + c.fault_queue_cycles + c.fault_service_cycles + c.fault_transfer_cycles +
          c.fault_replay_cycles;

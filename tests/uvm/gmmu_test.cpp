@@ -4,14 +4,10 @@
 #include <random>
 
 #include "rig.hpp"
+#include "support.hpp"
 
 namespace lockstep::uvm {
 namespace {
-
-constexpr Cycle kT4 = 2605, kT60 = 8240;  // cycles at 1481 MHz: arctan, 4 and 60 KB
-constexpr std::uint64_t kMany = 1 << 18;  // frames of 1 GiB
-
-using Pieces = std::vector<std::pair<unsigned, unsigned>>;
 
 TEST_CASE("a translation of a resident page takes the walk, a far fault its transfer too") {
   Rig rig(smart(), 2 << 20, kMany);

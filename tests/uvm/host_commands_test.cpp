@@ -6,9 +6,6 @@
 namespace lockstep::uvm {
 namespace {
 
-constexpr Cycle kT4 = 2605, kT60 = 8240, kT2048 = 242080;  // cycles at 1481 MHz: arctan
-constexpr Address kBase = 0xc000'0000;
-constexpr std::uint64_t kMany = 1 << 18;
 constexpr std::uint32_t kPage = kPageBytes;
 
 ManagedCommand order(ManagedCommand::Kind kind, Address offset, std::uint64_t bytes, std::uint32_t index = 0,

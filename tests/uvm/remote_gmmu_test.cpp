@@ -5,13 +5,10 @@
 #include <random>
 
 #include "rig.hpp"
+#include "support.hpp"
 
 namespace lockstep::uvm {
 namespace {
-
-constexpr Cycle kT4 = 2605;  // 4 KB, arctan, 1481 MHz
-constexpr std::uint64_t kMany = 1 << 18;
-using Pieces = std::vector<std::pair<unsigned, unsigned>>;
 
 Parameters remote(const RemotePolicy& policy, RemotePath path = RemotePath::kSlot) {
   Parameters p = smart();

@@ -16,6 +16,12 @@ std::uint8_t index_of(const Policies& policies, const void* policy) {
   throw std::logic_error("no such policy");
 }
 
+inline constexpr Address kBase = 0xc000'0000;    // of the first allocation
+inline constexpr std::uint64_t kMany = 1 << 18;  // frames of 1 GiB
+/// Cycles at 1481 MHz that 4, 60, 64 and 2048 KB take by the arctangent curve.
+inline constexpr Cycle kT4 = 2605, kT60 = 8240, kT64 = 8702, kT2048 = 242080;
+inline Cycle cycles(std::uint64_t ns) { return cycles_of_ps(ns * 1000, {1481000, 16}); }
+
 /// UVMSmart's machine.
 inline Parameters smart() {
   Parameters p;
@@ -44,7 +50,7 @@ struct Rig {
   }
   static AddressSpace make_space(const std::vector<std::uint64_t>& allocations) {
     AddressSpace s;
-    Address base = 0xc000'0000;
+    Address base = kBase;
     for (const std::uint64_t bytes : allocations) {
       s.add(base, bytes);
       base += layout_of(bytes).bytes();
@@ -64,7 +70,7 @@ struct Rig {
   std::uint32_t order_at(Cycle when, ManagedCommand::Kind kind, std::uint64_t page, std::uint64_t pages,
                          Advice advice = Advice::kNone, bool host = false) {
     const auto index = static_cast<std::uint32_t>(orders.size());
-    orders.push_back({kind, advice, host, index, 0xc000'0000 + page * kPageBytes, pages * kPageBytes});
+    orders.push_back({kind, advice, host, index, kBase + page * kPageBytes, pages * kPageBytes});
     inputs.emplace(when, Input{0, false, 0, 0, false, static_cast<int>(index)});
     return index;
   }

@@ -8,8 +8,6 @@
 namespace lockstep::uvm {
 namespace {
 
-constexpr std::uint64_t kMany = 1 << 18;
-
 /// Random accesses to 2 MB and a remainder; all of them are answered, and no more is resident than fits.
 void hammer(const Parameters& p, std::uint64_t frames, std::uint64_t expected_most) {
   Rig rig(p, {2 << 20, 192 << 10}, frames, 3);
@@ -118,10 +116,9 @@ TEST_CASE("a fault buffer of one entry: every fault gets its turn") {
 }
 
 TEST_CASE("orders for memory that is not managed, or only in part") {
-  using Kind = ManagedCommand::Kind;
-  constexpr Address kBase = 0xc000'0000;
-  for (const auto kind : {Kind::kPrefetch, Kind::kHostRead, Kind::kHostWrite, Kind::kDeviceRead,
-                          Kind::kDeviceWrite, Kind::kRelease, Kind::kAdvise}) {
+  using Order = ManagedCommand::Kind;
+  for (const auto kind : {Order::kPrefetch, Order::kHostRead, Order::kHostWrite, Order::kDeviceRead,
+                          Order::kDeviceWrite, Order::kRelease, Order::kAdvise}) {
     Rig rig(smart(), 64 << 10, kMany, 1);
     rig.gmmu.submit({kind, Advice::kSetReadMostly, false, 0, 0x1000, 4096});            // nothing managed
     rig.gmmu.submit({kind, Advice::kSetReadMostly, false, 1, kBase, 0});                // nothing at all
@@ -130,7 +127,7 @@ TEST_CASE("orders for memory that is not managed, or only in part") {
     rig.gmmu.submit({kind, Advice::kSetReadMostly, false, 4, 1, ~std::uint64_t{0}});    // everything
     REQUIRE(rig.run());
     CHECK(rig.completed.size() == 5);
-    const bool brings = kind == Kind::kPrefetch || kind == Kind::kDeviceRead || kind == Kind::kDeviceWrite;
+    const bool brings = kind == Order::kPrefetch || kind == Order::kDeviceRead || kind == Order::kDeviceWrite;
     CHECK(rig.resident() == (brings ? 16u : 0u));
     if (brings) CHECK(rig.gmmu.counters().bytes_to_device == 65536);
   }
