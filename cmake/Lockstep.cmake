@@ -18,6 +18,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-fsanitiz
   add_link_options(-shared-libasan)
   set(CMAKE_BUILD_RPATH ${sanitizer_folder})
 endif()
+if(LOCKSTEP_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(lockstep_flags INTERFACE -Wno-subobject-linkage)  # it takes a .cpp that another one includes for a header
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms of GCC 12 on std::string (its bugs 105329, 105651, 105562).
   target_compile_options(lockstep_flags INTERFACE -Wno-restrict -Wno-maybe-uninitialized)

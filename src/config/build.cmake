@@ -10,6 +10,7 @@ function(lockstep_embed_inis folder function)
             -P ${PROJECT_SOURCE_DIR}/src/config/embed.cmake
     DEPENDS ${inis} ${PROJECT_SOURCE_DIR}/src/config/embed.cmake
     VERBATIM)
+  lockstep_compile_alone(${generated})
   target_sources(lockstep_config PRIVATE ${generated})
 endfunction()
 

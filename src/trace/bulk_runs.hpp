@@ -45,7 +45,7 @@ template <class F>
 void each_bulk_run(const std::uint64_t* words, unsigned size, F&& each) {
   constexpr std::uint64_t kMaxBytes = 1 << 18;
   for (unsigned i = 2; i + 1 < size; i += 2) {
-    const BulkRun run = unpack({words[i], words[i + 1]});
+    const BulkRun run = unpack(BulkRunWords{words[i], words[i + 1]});
     const std::uint64_t bytes = std::uint64_t{run.rows} * run.bytes;
     if (bytes > 0 && bytes <= kMaxBytes) each(run);
   }

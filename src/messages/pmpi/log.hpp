@@ -57,6 +57,11 @@ struct Operation {
   MPI_Aint displacement = 0;
 };
 
+/// Where a call's status goes: what has been received is logged also where the program ignores it.
+[[nodiscard]] inline MPI_Status* status_or(MPI_Status* given, MPI_Status& own) {
+  return given == MPI_STATUS_IGNORE ? &own : given;
+}
+
 /// One for the process. Where the environment names no file, nothing is written.
 class Log {
  public:

@@ -9,16 +9,13 @@ namespace {
 using lockstep_pmpi::bytes_of;
 using lockstep_pmpi::LibraryCall;
 using lockstep_pmpi::Log;
+using lockstep_pmpi::status_or;
 
 int made_send(int result, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm c,
               const MPI_Request* request) {
   if (result == MPI_SUCCESS && to != MPI_PROC_NULL)
     Log::instance().keep(*request, {true, c, to, tag, bytes_of(count, type), const_cast<void*>(data)});
   return result;
-}
-
-MPI_Status* status_or(MPI_Status* given, MPI_Status& own) {
-  return given == MPI_STATUS_IGNORE ? &own : given;
 }
 
 }  // namespace

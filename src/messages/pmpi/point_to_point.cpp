@@ -10,6 +10,7 @@ namespace {
 using lockstep_pmpi::bytes_of;
 using lockstep_pmpi::LibraryCall;
 using lockstep_pmpi::Log;
+using lockstep_pmpi::status_or;
 
 /// A blocking call is a request that is complete when it returns.
 constexpr bool kWithin = true;
@@ -43,10 +44,6 @@ MPI_Status* statuses_or(MPI_Status* given, std::vector<MPI_Status>& own, int cou
   if (given != MPI_STATUSES_IGNORE) return given;
   own.resize(static_cast<std::size_t>(count));
   return own.data();
-}
-
-MPI_Status* status_or(MPI_Status* given, MPI_Status& own) {
-  return given == MPI_STATUS_IGNORE ? &own : given;
 }
 
 void complete_all(const Before& before, const MPI_Status* statuses) {
