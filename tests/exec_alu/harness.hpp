@@ -20,7 +20,7 @@ __extension__ typedef __int128 Wide;
 /// The lowest bits of a value.
 inline Bits cut(Bits value, int width) { return width == 64 ? value : value & ((Bits{1} << width) - 1); }
 
-/// "{r,r}" and the like, of so many registers.
+/// "{r,r}" and the like, with this number of registers.
 inline std::string register_vector(int registers) {
   std::string out = "{r";
   for (int i = 1; i < registers; ++i) out += ",r";
