@@ -11,14 +11,14 @@
 
 namespace lockstep::core {
 
-using Kind = icnt::ClusterMessage::Kind;
+using MessageKind = icnt::ClusterMessage::Kind;
 
 void ClusterUnit::join(unsigned cta, std::uint8_t kernel, const icnt::ClusterPlace& place) {
   if (cta >= members_.size()) members_.resize(cta + std::size_t{1});
   members_[cta] = {kernel, place};
 }
 
-icnt::ClusterMessage ClusterUnit::message(Kind kind, unsigned cta, std::uint32_t rank) const {
+icnt::ClusterMessage ClusterUnit::message(MessageKind kind, unsigned cta, std::uint32_t rank) const {
   const Member& member = members_[cta];
   icnt::ClusterMessage message;
   message.kind = kind;
@@ -57,7 +57,7 @@ bool ClusterUnit::access(Cycle now, const MioOperation& op, Cycle& data_free) {
     wavefronts = share.wavefronts;
     counters.shared_wavefronts += wavefronts;
     if (share.mbarrier == 0) continue;
-    icnt::ClusterMessage own = message(Kind::kSignal, op.cta, share.rank);
+    icnt::ClusterMessage own = message(MessageKind::kSignal, op.cta, share.rank);
     own.mbarrier = share.mbarrier;
     own.events = bit_count(share.lanes);
     news_.push_back(own);
@@ -75,7 +75,7 @@ bool ClusterUnit::access(Cycle now, const MioOperation& op, Cycle& data_free) {
 void ClusterUnit::send_share(Cycle now, const MioOperation& op, const ClusterShare& share,
                              std::uint32_t tag) {
   const bool load = op.op_class == trace::OpClass::kLoad, atomic = op.op_class == trace::OpClass::kAtomic;
-  icnt::ClusterMessage request = message(Kind::kAccess, op.cta, share.rank);
+  icnt::ClusterMessage request = message(MessageKind::kAccess, op.cta, share.rank);
   request.wavefronts = share.wavefronts;
   request.replies = load || atomic;
   request.bytes = load ? std::uint16_t{0} : share.bytes;
@@ -103,14 +103,14 @@ void ClusterUnit::copy(const MioOperation& op) {
 
 void ClusterUnit::signal(Cycle now, unsigned cta, std::uint32_t rank, std::uint32_t mbarrier,
                          std::uint32_t events, std::uint32_t filled) {
-  icnt::ClusterMessage news = message(Kind::kSignal, cta, rank);
+  icnt::ClusterMessage news = message(MessageKind::kSignal, cta, rank);
   news.mbarrier = mbarrier;
   news.events = events;
   news.filled = filled;
   port_.send(ClusterPort::kRequests, now, members_[cta].place.sms[rank], news);
 }
 
-void ClusterUnit::broadcast(Cycle now, unsigned cta, Kind kind, std::uint32_t phase) {
+void ClusterUnit::broadcast(Cycle now, unsigned cta, MessageKind kind, std::uint32_t phase) {
   const icnt::ClusterPlace& place = members_[cta].place;
   for (std::uint32_t rank = 0; rank < place.ranks; ++rank) {
     if (rank == place.rank) continue;
@@ -123,13 +123,13 @@ void ClusterUnit::broadcast(Cycle now, unsigned cta, Kind kind, std::uint32_t ph
 void ClusterUnit::receive(Cycle now, Cycle& data_free) {
   port_.receive(now, [&](std::uint32_t sm, const icnt::ClusterMessage& message) {
     switch (message.kind) {
-      case Kind::kReply:
+      case MessageKind::kReply:
         return take_reply(now, message.tag);
-      case Kind::kAccess:
-      case Kind::kData:
+      case MessageKind::kAccess:
+      case MessageKind::kData:
         serve(now, sm, message, data_free);
         break;
-      case Kind::kSignal:
+      case MessageKind::kSignal:
         if (message.filled > 0) crossbar_->fill(now, message.filled);
         break;
       default:
@@ -146,7 +146,7 @@ void ClusterUnit::serve(Cycle now, std::uint32_t sm, const icnt::ClusterMessage&
   (*counters_)[request.kernel].shared_wavefronts += request.wavefronts;
   if (!request.replies) return;
   icnt::ClusterMessage reply;
-  reply.kind = Kind::kReply;
+  reply.kind = MessageKind::kReply;
   reply.kernel = request.kernel;
   reply.tag = request.tag;
   reply.bytes = request.reply_bytes;
@@ -172,7 +172,7 @@ void ClusterUnit::send_chunk(Cycle now, Cycle& data_free) {
   copy.left -= bytes;
   data_free = std::max(data_free, now) + 1;
   for (const unsigned rank : bits_of(copy.ranks)) {
-    icnt::ClusterMessage chunk = message(Kind::kData, copy.cta, rank);
+    icnt::ClusterMessage chunk = message(MessageKind::kData, copy.cta, rank);
     chunk.bytes = static_cast<std::uint16_t>(bytes);
     if (copy.left == 0) {
       chunk.mbarrier = copy.mbarrier;

@@ -7,11 +7,11 @@
 namespace lockstep::core {
 namespace {
 
-using Detail = Coalescer::Detail;
-
-bool wants_bytes(Detail detail) { return detail == Detail::kBytes || detail == Detail::kOperationsAndBytes; }
-bool wants_operations(Detail detail) {
-  return detail == Detail::kOperations || detail == Detail::kOperationsAndBytes;
+bool wants_bytes(Coalescer::Detail detail) {
+  return detail == Coalescer::Detail::kBytes || detail == Coalescer::Detail::kOperationsAndBytes;
+}
+bool wants_operations(Coalescer::Detail detail) {
+  return detail == Coalescer::Detail::kOperations || detail == Coalescer::Detail::kOperationsAndBytes;
 }
 
 /// Sectors of a line that bytes [first, first + bytes) touch.

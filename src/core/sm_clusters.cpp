@@ -6,7 +6,6 @@
 
 namespace lockstep::core {
 
-using Kind = icnt::ClusterMessage::Kind;
 using stats::Stall;
 
 /// All CTAs of a cluster begin in the same cycle: no message comes before its receiver.
@@ -62,7 +61,7 @@ void SmCtas::leave_cluster(unsigned w, Cycle now) {
   cluster.live &= ~warp_bit(w);
   cluster.arrived &= ~warp_bit(w);
   if (cluster.live != 0) return settle_cluster(slot, now);
-  mio.cluster()->broadcast(now, slot, Kind::kGone, 0);
+  mio.cluster()->broadcast(now, slot, icnt::ClusterMessage::Kind::kGone, 0);
   mio_next = std::min(mio_next, now + 1);
 }
 
@@ -77,7 +76,7 @@ void SmCtas::settle_cluster(unsigned slot, Cycle now) {
     if (cluster.arrived == 0 || (cluster.live & ~cluster.arrived) != 0) return;
     here |= self;
     cluster.own_arrival = now;
-    mio.cluster()->broadcast(now, slot, Kind::kBarrier, cluster.phase);
+    mio.cluster()->broadcast(now, slot, icnt::ClusterMessage::Kind::kBarrier, cluster.phase);
     mio_next = std::min(mio_next, now + 1);
   }
   if ((here | cluster.gone) == cluster.everyone()) release_cluster(cta, now);
@@ -109,10 +108,10 @@ void SmCtas::receive_of_cluster(const icnt::ClusterMessage& message, Cycle now) 
   if (found == ctas.end()) return;
   const auto from = static_cast<std::uint16_t>(1u << message.from);
   switch (message.kind) {
-    case Kind::kBarrier:
+    case icnt::ClusterMessage::Kind::kBarrier:
       found->cluster_barrier.here[message.events % 2] |= from;
       break;
-    case Kind::kGone:
+    case icnt::ClusterMessage::Kind::kGone:
       found->cluster_barrier.gone |= from;
       break;
     default:

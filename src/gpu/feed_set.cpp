@@ -61,11 +61,10 @@ void FeedSet::skip(std::uint16_t device, std::uint8_t slot, std::uint64_t begin,
 
 void FeedSet::pass(std::uint16_t device, std::uint8_t slot, std::uint64_t begin, std::uint64_t end,
                    const Each& each) {
-  constexpr std::uint64_t kCtasAtOnce = 64;
   const auto o = find(device, slot);
   trace::CtaFeed& feed = *o->feed;
   while (begin < end) {
-    const std::uint64_t stop = std::min(end, begin + kCtasAtOnce);
+    const std::uint64_t stop = std::min(end, begin + trace::CtaFeed::kAtOnce);
     feed.decode_now(stop);
     for (; begin < stop; ++begin) {
       trace::CtaTrace* const cta = feed.take(begin);

@@ -14,8 +14,6 @@ namespace {
 
 using trace::OpClass;
 
-constexpr std::uint64_t kCtasAtOnce = 64;
-
 bool writes(OpClass c) { return c == OpClass::kStore || c == OpClass::kAtomic || c == OpClass::kReduction; }
 
 /// Joins accesses to a line that follow one another.
@@ -106,7 +104,7 @@ void warm_l2(Device& device, const trace::TraceSet& trace, std::uint32_t kernel)
   const auto feed = trace.open(kernel);
   const std::uint64_t ctas = feed->header().grid.count();
   for (std::uint64_t next = 0; next < ctas;) {
-    const std::uint64_t end = std::min(ctas, next + kCtasAtOnce);
+    const std::uint64_t end = std::min(ctas, next + trace::CtaFeed::kAtOnce);
     feed->decode_now(end);
     for (; next < end; ++next) {
       trace::CtaTrace* const cta = feed->take(next);

@@ -10,7 +10,7 @@ namespace lockstep::gpu {
 namespace {
 
 /// Their rows follow those of the network.
-constexpr std::uint64_t kFirstRow = std::uint64_t{1} << 28;
+constexpr std::uint64_t kFirstLinkRow = std::uint64_t{1} << 28;
 
 /// Bytes over what the link could have carried, six decimals.
 std::string utilisation(const LinkTimeline::Slice& slice, std::uint64_t bytes_per_second) {
@@ -31,7 +31,7 @@ void put_links(TimelineWriter& out, const LinkTimeline& links) {
     out.node(node);
     out.name_node(name);
   }
-  std::uint64_t number = kFirstRow;
+  std::uint64_t number = kFirstLinkRow;
   for (const LinkTimeline::Row& row : links.rows) {
     if (row.slices.empty()) continue;
     out.node(row.node);

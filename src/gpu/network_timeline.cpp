@@ -12,10 +12,10 @@ namespace lockstep::gpu {
 namespace {
 
 using Operation = net::OperationLog::Operation;
-using Row = NetworkTimeline::Row;
+using NetworkRow = NetworkTimeline::Row;
 
 /// Their rows follow those of kernels and copies.
-constexpr std::uint64_t kFirstRow = std::uint64_t{1} << 20;
+constexpr std::uint64_t kFirstNetworkRow = std::uint64_t{1} << 20;
 
 /// Slices that follow each other, and overlap those of others.
 struct Group {
@@ -59,10 +59,11 @@ Group command_of(const Operation& of, const config::SystemConfig& system) {
 }
 
 /// Each group in the first row that is free.
-void put_rows(std::vector<Row>& rows, std::uint32_t node, const char* name, std::vector<Group> groups) {
+void put_rows(std::vector<NetworkRow>& rows, std::uint32_t node, const char* name,
+              std::vector<Group> groups) {
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.from < b.from; });
-  std::vector<Row> own;
+  std::vector<NetworkRow> own;
   std::vector<std::uint64_t> free_from;
   for (Group& group : groups) {
     const auto free = std::ranges::find_if(free_from, [&](std::uint64_t ps) { return ps <= group.from; });
@@ -77,9 +78,9 @@ void put_rows(std::vector<Row>& rows, std::uint32_t node, const char* name, std:
   rows.insert(rows.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
 }
 
-Row work_of(const AgentLog& agent) {
+NetworkRow work_of(const AgentLog& agent) {
   constexpr std::array<const char*, 2> kWork = {"call", "complete"};
-  Row row{agent.node, agent.name, {}};
+  NetworkRow row{agent.node, agent.name, {}};
   for (const net::OperationLog::Span& span : agent.log.work)
     row.slices.push_back({agent.process ? std::string(stats::kHostTaskNames[span.what]) : kWork[span.what],
                           {},
@@ -115,8 +116,8 @@ void put_network(TimelineWriter& out, const NetworkTimeline& network) {
     out.node(node);
     out.name_node(name);
   }
-  std::uint64_t number = kFirstRow;
-  for (const Row& row : network.rows) {
+  std::uint64_t number = kFirstNetworkRow;
+  for (const NetworkRow& row : network.rows) {
     out.node(row.node);
     out.row(number, row.name);
     for (const NetworkTimeline::Slice& slice : row.slices)

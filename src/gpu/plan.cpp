@@ -11,6 +11,7 @@
 #include "gpu/plan_commands.hpp"
 #include "trace/host_task.hpp"
 #include "util/error.hpp"
+#include "util/types.hpp"
 #include "uvm/remote.hpp"
 
 namespace lockstep::gpu {
@@ -196,7 +197,6 @@ bool Planner::add_network(const trace::Command& c, std::vector<host::HostCommand
   const config::LaunchGroup& launch = system_->devices[c.device].launch;
   if (c.task.kind == trace::HostTask::Kind::kCall) {
     using Call = trace::Command::Call;
-    constexpr std::uint64_t kPsOfNs = 1000;
     const bool launches = c.task.instructions == static_cast<std::uint64_t>(Call::kLaunch);
     command.news.task.bytes = (launches ? launch.call_ns : launch.wait_ns) * kPsOfNs;
   }

@@ -16,7 +16,7 @@
 namespace lockstep::gpu {
 namespace {
 
-using Kind = uvm::Event::Kind;
+using EventKind = uvm::Event::Kind;
 
 /// Rows of the picture; kernels have kStreams + position of their stream among all. Spans of one row never
 /// overlap.
@@ -38,21 +38,21 @@ struct Style {
   Row row;
   bool instant;
 };
-Style style_of(Kind kind) {
+Style style_of(EventKind kind) {
   switch (kind) {
-    case Kind::kFault:
+    case EventKind::kFault:
       return {"far fault", kFaults, true};
-    case Kind::kPrefetch:
+    case EventKind::kPrefetch:
       return {"prefetch", kToDevice, false};
-    case Kind::kWriteBack:
+    case EventKind::kWriteBack:
       return {"write-back", kToHost, false};
-    case Kind::kDrop:
+    case EventKind::kDrop:
       return {"clean drop", kToHost, true};
-    case Kind::kFaultHandling:
+    case EventKind::kFaultHandling:
       return {"fault handling", kToDevice, false};
-    case Kind::kSynchronise:
+    case EventKind::kSynchronise:
       return {"synchronise", kHost, true};
-    case Kind::kBatch:
+    case EventKind::kBatch:
       return {"batch", kDriver, false};
     default:
       return {"migration", kToDevice, false};
@@ -113,9 +113,10 @@ void put_managed(TimelineWriter& out, const std::vector<TimelineEvent>& events, 
   for (const TimelineEvent& event : events) {
     if (event.device != device) continue;
     const Style style = style_of(event.kind);
-    const std::string args = event.kind == Kind::kBatch ? fmt::format("\"faults\":{}", event.bytes)
-                                                        : fmt::format("\"address\":\"0x{:x}\",\"bytes\":{}",
-                                                                      event.address, event.bytes);
+    const std::string args =
+        event.kind == EventKind::kBatch
+            ? fmt::format("\"faults\":{}", event.bytes)
+            : fmt::format("\"address\":\"0x{:x}\",\"bytes\":{}", event.address, event.bytes);
     if (style.instant) {
       out.instant(style.row, style.name, event.start, args);
     } else {

@@ -5,14 +5,14 @@
 
 namespace lockstep::host {
 
-using Kind = HostCommand::Kind;
+using CommandKind = HostCommand::Kind;
 
 namespace {
 
-bool is_copy(Kind kind) {
-  return kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kStreamCopyToDevice ||
-         kind == Kind::kStreamCopyToHost || kind == Kind::kFill || kind == Kind::kDeviceCopy ||
-         kind == Kind::kPeerCopy;
+bool is_copy(CommandKind kind) {
+  return kind == CommandKind::kCopyToDevice || kind == CommandKind::kCopyToHost ||
+         kind == CommandKind::kStreamCopyToDevice || kind == CommandKind::kStreamCopyToHost ||
+         kind == CommandKind::kFill || kind == CommandKind::kDeviceCopy || kind == CommandKind::kPeerCopy;
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ HostQueue::HostQueue(const std::vector<HostCommand>& commands, std::uint32_t str
 
 void HostQueue::append(const std::vector<HostCommand>& commands, Until until) {
   for (const HostCommand& c : commands) {
-    event_of_.push_back(c.kind == Kind::kEventRecord ? records_++ : kNone);
+    event_of_.push_back(c.kind == CommandKind::kEventRecord ? records_++ : kNone);
     commands_.push_back(c);
     copies_left_ += is_copy(c.kind) ? 1 : 0;
   }
@@ -50,26 +50,26 @@ std::optional<Time> HostQueue::event_time(std::uint32_t number) const {
 /// The next command. False: the host waits.
 bool HostQueue::take() {
   const HostCommand& c = commands_[next_];
-  if (c.kind == Kind::kCopyToDevice || c.kind == Kind::kCopyToHost) return take_plain_copy();
+  if (c.kind == CommandKind::kCopyToDevice || c.kind == CommandKind::kCopyToHost) return take_plain_copy();
   if (copies_out_ > 0) return false;
   copying_ = false;
   if (std::exchange(gated_, false)) host_time_ = std::max(host_time_, gate_);
-  if (c.kind == Kind::kWait) {
+  if (c.kind == CommandKind::kWait) {
     if (out_ > 0) return false;
     host_time_ = std::max(host_time_, latest_.heard);
-  } else if (c.kind == Kind::kEventWait) {
+  } else if (c.kind == CommandKind::kEventWait) {
     const Event& e = event(c.event);
     if (!e.complete) return false;
     host_time_ = std::max(host_time_, e.moment.heard);
-  } else if (c.kind == Kind::kCall) {
+  } else if (c.kind == CommandKind::kCall) {
     take_call(c);
-  } else if (c.kind == Kind::kManagedCommand) {
+  } else if (c.kind == CommandKind::kManagedCommand) {
     if (is_busy()) return false;
     gated_ = true;
     ++copies_out_;
     copies_.push_back(next_);
-  } else if (c.kind == Kind::kNotice || c.kind == Kind::kNetwork) {
-    if (c.kind == Kind::kNotice && is_busy()) return false;
+  } else if (c.kind == CommandKind::kNotice || c.kind == CommandKind::kNetwork) {
+    if (c.kind == CommandKind::kNotice && is_busy()) return false;
     copies_.push_back(next_);
   } else {
     enqueue(next_);
@@ -113,9 +113,9 @@ void HostQueue::enqueue(std::uint32_t index) {
   const std::uint32_t number = commands_[index].stream;
   if (number >= streams_.size()) streams_.resize(number + std::size_t{1});
   Stream& stream = streams_[number];
-  const Kind kind = commands_[index].kind;
+  const CommandKind kind = commands_[index].kind;
   ++out_;
-  if (kind == Kind::kKernel) ++kernels_out_;
+  if (kind == CommandKind::kKernel) ++kernels_out_;
   links_[index] = {kNone, call_time()};
   if (stream.tail == kNone) {
     stream.head = index;
@@ -154,12 +154,12 @@ bool HostQueue::start_head(Stream& stream) {
     stream.last.join({ready, ready});
   }
   switch (c.kind) {
-    case Kind::kKernel:
+    case CommandKind::kKernel:
       stream.running = true;
       if (c.device >= ready_.size()) ready_.resize(c.device + std::size_t{1});
       ready_[c.device].push({index, stream.last.at});
       return false;
-    case Kind::kEventRecord: {
+    case CommandKind::kEventRecord: {
       Event& e = event(event_of_[index]);
       e.complete = true;
       e.moment = stream.last;
@@ -167,7 +167,7 @@ bool HostQueue::start_head(Stream& stream) {
       e.waiting.clear();
       break;
     }
-    case Kind::kStreamWait: {
+    case CommandKind::kStreamWait: {
       Event& e = event(c.event);
       if (!e.complete) {
         e.waiting.push_back(c.stream);
@@ -188,16 +188,16 @@ bool HostQueue::start_head(Stream& stream) {
 
 /// What the process spends between a kernel and a task.
 Time HostQueue::process_call(const HostCommand& command, const Stream& stream) const {
-  const bool changes = (command.kind == Kind::kTask && stream.before == Kind::kKernel) ||
-                       (command.kind == Kind::kKernel && stream.before == Kind::kTask);
+  const bool changes = (command.kind == CommandKind::kTask && stream.before == CommandKind::kKernel) ||
+                       (command.kind == CommandKind::kKernel && stream.before == CommandKind::kTask);
   return changes ? time_of_ns_.ceil(command.busy_ns) : 0;
 }
 
 void HostQueue::pop_head(Stream& stream) {
   latest_.join(stream.last);
   --out_;
-  const Kind kind = commands_[stream.head].kind;
-  if (kind == Kind::kKernel || kind == Kind::kTask) stream.before = kind;
+  const CommandKind kind = commands_[stream.head].kind;
+  if (kind == CommandKind::kKernel || kind == CommandKind::kTask) stream.before = kind;
   stream.head = links_[stream.head].next;
   if (stream.head == kNone) stream.tail = kNone;
 }
@@ -225,9 +225,10 @@ void HostQueue::kernel_done(std::uint32_t command, Time end, Time now) {
 
 void HostQueue::copy_done(std::uint32_t command, Time end, Time now) {
   now_ = std::max(now_, now);
-  const Kind kind = commands_[command].kind;
+  const CommandKind kind = commands_[command].kind;
   copies_left_ -= is_copy(kind) ? 1 : 0;
-  if (kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kManagedCommand) {
+  if (kind == CommandKind::kCopyToDevice || kind == CommandKind::kCopyToHost ||
+      kind == CommandKind::kManagedCommand) {
     --copies_out_;
     gate_ = now;
     latest_.join({end, now});

@@ -15,13 +15,13 @@ namespace lockstep::messages {
 namespace {
 
 using trace::Command;
-using Kind = Command::Kind;
+using CommandKind = Command::Kind;
 
 /// The commands of one process.
-class Process {
+class ProcessCommands {
  public:
-  Process(std::uint16_t number, const trace::TraceSet* trace, std::uint32_t first_kernel, bool elapses,
-          std::vector<Command>& out, std::uint32_t& events)
+  ProcessCommands(std::uint16_t number, const trace::TraceSet* trace, std::uint32_t first_kernel,
+                  bool elapses, std::vector<Command>& out, std::uint32_t& events)
       : number_(number),
         trace_(trace),
         first_kernel_(first_kernel),
@@ -41,7 +41,7 @@ class Process {
  private:
   void add(const trace::HostTask& task) {
     Command c;
-    c.kind = Kind::kHostTask;
+    c.kind = CommandKind::kHostTask;
     c.task = task;
     host_.add_own(c);
   }
@@ -55,32 +55,32 @@ class Process {
 
   void add(Command c) {
     switch (c.kind) {
-      case Kind::kKernel:
+      case CommandKind::kKernel:
         c.stream = trace_->kernels()[c.kernel].stream;
         c.kernel += first_kernel_;
         return host_.issue(c);
-      case Kind::kHostCall:
+      case CommandKind::kHostCall:
         return add_call(c.call);
-      case Kind::kWait:
+      case CommandKind::kWait:
         return host_.wait_for_all();
-      case Kind::kEventWait:
+      case CommandKind::kEventWait:
         return host_.wait_for(recorded_.at(c.event));
-      case Kind::kStreamWait:
+      case CommandKind::kStreamWait:
         c.event = recorded_.at(c.event);
         return host_.issue(c);
-      case Kind::kEventRecord:
+      case CommandKind::kEventRecord:
         host_.enter(c.stream);
         recorded_.push_back(host_.record(c.stream, c.timestamp));
         return;
-      case Kind::kStreamCopyToDevice:
-      case Kind::kStreamCopyToHost:
-      case Kind::kFill:
-      case Kind::kDeviceCopy:
+      case CommandKind::kStreamCopyToDevice:
+      case CommandKind::kStreamCopyToHost:
+      case CommandKind::kFill:
+      case CommandKind::kDeviceCopy:
         c.address = moved(c.address, number_);
         return host_.issue(c);
-      case Kind::kPlace:
+      case CommandKind::kPlace:
         return;
-      case Kind::kHostTask:
+      case CommandKind::kHostTask:
         if (c.task.kind == trace::HostTask::Kind::kElapse) {
           if (elapses_) add(c.task);
           return;
@@ -90,7 +90,7 @@ class Process {
         [[fallthrough]];
       default:
         throw UserError(fmt::format("process {}: {} cannot be simulated in an MPI program", number_,
-                                    trace::is_network(c.kind) || c.kind == Kind::kHostTask
+                                    trace::is_network(c.kind) || c.kind == CommandKind::kHostTask
                                         ? "networking from within kernels"
                                         : "managed memory"));
     }
@@ -177,12 +177,12 @@ std::vector<Command> JoinedTrace::join(const std::vector<std::vector<PlacedTask>
   std::uint32_t events = 0;
   for (std::uint16_t p = 0; p < traces_.size(); ++p) {
     Command place;
-    place.kind = Kind::kPlace;
+    place.kind = CommandKind::kPlace;
     place.device = p;
     place.address = moved(exec::kArenaBase, p);
     place.bytes = exec::kRegionBytes;
     all.push_back(place);
-    Process(p, traces_[p].get(), first_kernel_[p], elapses, all, events).add_all(tasks[p]);
+    ProcessCommands(p, traces_[p].get(), first_kernel_[p], elapses, all, events).add_all(tasks[p]);
   }
   return all;
 }
@@ -198,7 +198,7 @@ std::uint64_t JoinedTrace::hash_of(const std::vector<Command>& commands) const {
 
 bool JoinedTrace::measures_host_time() const {
   return std::ranges::any_of(commands_, [](const Command& c) {
-    return c.kind == Kind::kHostTask && c.task.kind == trace::HostTask::Kind::kElapse;
+    return c.kind == CommandKind::kHostTask && c.task.kind == trace::HostTask::Kind::kElapse;
   });
 }
 

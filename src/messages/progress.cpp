@@ -9,7 +9,7 @@ namespace {
 using What = Step::What;
 
 /// A process, as far as it has come. Time plays no part.
-struct Process {
+struct ProcessProgress {
   std::vector<bool> done;                     // by step
   std::vector<std::size_t> order;             // steps, as they were done
   std::size_t next = 0;                       // the first that is not done
@@ -43,7 +43,7 @@ class Progress {
   bool go_on() {
     bool any = false;
     for (std::size_t p = 0; p < steps_.size(); ++p) {
-      Process& process = processes_[p];
+      ProcessProgress& process = processes_[p];
       for (; process.next < steps_[p].size(); ++process.next) {
         if (process.done[process.next]) continue;
         if (!is_possible(p, process.next)) break;
@@ -80,7 +80,7 @@ class Progress {
   }
 
   void carry_out(std::size_t p, std::size_t s) {
-    Process& process = processes_[p];
+    ProcessProgress& process = processes_[p];
     process.done[s] = true;
     process.order.push_back(s);
     const std::uint64_t part_of = steps_[p][s].part_of;
@@ -110,7 +110,7 @@ class Progress {
 
   std::vector<std::vector<Step>>& steps_;
   std::uint64_t eager_bytes_;
-  std::vector<Process> processes_;
+  std::vector<ProcessProgress> processes_;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace lockstep::messages {
 namespace {
 
 using trace::HostTask;
-using Kind = HostTask::Kind;
+using TaskKind = HostTask::Kind;
 
 using Processes = std::vector<std::vector<Step>>;
 using Line = std::tuple<std::uint16_t, std::uint16_t, Key>;  // from, to
@@ -112,10 +112,10 @@ class Tasks {
       case Step::What::kCombine:
         return push(step, combining(step.bytes));
       case Step::What::kEnter:
-        task.kind = Kind::kEnter;
+        task.kind = TaskKind::kEnter;
         return push(step, task);
       case Step::What::kSend:
-        task.kind = is_offered(step) ? Kind::kOffer : Kind::kMessage;
+        task.kind = is_offered(step) ? TaskKind::kOffer : TaskKind::kMessage;
         task.instructions = step.number;
         task.bytes = step.bytes;
         task.local = buffer_of(step.address, me_);
@@ -125,7 +125,7 @@ class Tasks {
       case Step::What::kAccept:
         task.instructions = send_of(step).number;
         // An eager message needs no place: this is but the call.
-        task.kind = is_offered(send_of(step)) ? Kind::kAccept : Kind::kEnter;
+        task.kind = is_offered(send_of(step)) ? TaskKind::kAccept : TaskKind::kEnter;
         return push(step, task);
       case Step::What::kPut:
       case Step::What::kGet:
@@ -138,7 +138,9 @@ class Tasks {
   [[nodiscard]] HostTask operation(const Step& step) const {
     const bool is_atomic = step.what == Step::What::kAtomic;
     HostTask task;
-    task.kind = is_atomic ? Kind::kAtomic : step.what == Step::What::kGet ? Kind::kGet : Kind::kPut;
+    task.kind = is_atomic                       ? TaskKind::kAtomic
+                : step.what == Step::What::kGet ? TaskKind::kGet
+                                                : TaskKind::kPut;
     task.peer = step.peer;
     task.instructions = step.number;
     task.bytes = step.bytes;
@@ -152,7 +154,7 @@ class Tasks {
     // A blocking call with an eager message ends when that is on its way.
     if (sent && step.within && !is_offered(begun)) return;
     HostTask task;
-    task.kind = sent ? Kind::kSent : arrived ? Kind::kArrived : Kind::kDone;
+    task.kind = sent ? TaskKind::kSent : arrived ? TaskKind::kArrived : TaskKind::kDone;
     task.peer = begun.peer;
     task.instructions = arrived ? send_of(begun).number : begun.number;
     push(step, task);

@@ -57,9 +57,9 @@ class Collected final : public CollectiveSteps {
   std::vector<std::size_t> open_;
 };
 
-class Process {
+class ProcessSteps {
  public:
-  Process(const Recording& recording, const Windows& windows, AllReduce all_reduce)
+  ProcessSteps(const Recording& recording, const Windows& windows, AllReduce all_reduce)
       : recording_(&recording), windows_(&windows), all_reduce_(all_reduce) {
     find_sources();
     for (const Call& call : recording.calls) add(call);
@@ -125,7 +125,7 @@ class Process {
   std::map<std::uint32_t, std::vector<std::size_t>> under_way_;  // by window: steps of operations
 };
 
-void Process::add(const Call& call) {
+void ProcessSteps::add(const Call& call) {
   call_ = &call;
   entered_ = call.within;
   using Kind = Call::Kind;
@@ -135,7 +135,7 @@ void Process::add(const Call& call) {
   if (!entered_ && takes_a_call) push({Step::What::kEnter});
 }
 
-void Process::add_by_kind(const Call& call) {
+void ProcessSteps::add_by_kind(const Call& call) {
   switch (call.kind) {
     case Call::Kind::kSend:
     case Call::Kind::kReceive:
@@ -155,14 +155,14 @@ void Process::add_by_kind(const Call& call) {
   }
 }
 
-std::size_t Process::push(Step step) {
+std::size_t ProcessSteps::push(Step step) {
   step.position = call_->position;
   step.within = std::exchange(entered_, true);
   steps.push_back(step);
   return steps.size() - 1;
 }
 
-void Process::add_message(const Call& call) {
+void ProcessSteps::add_message(const Call& call) {
   const bool sends = call.kind == Call::Kind::kSend;
   const auto complete = complete_.find(call.request);
   if (!sends && complete == complete_.end()) return;  // cancelled, or the program did not ask
@@ -176,7 +176,7 @@ void Process::add_message(const Call& call) {
   begun_[call.request] = push(step);
 }
 
-void Process::add_complete(const Call& call) {
+void ProcessSteps::add_complete(const Call& call) {
   const auto pending = pending_.find(call.request);
   if (pending != pending_.end()) {
     if (!entered_) push({Step::What::kEnter});
@@ -193,7 +193,7 @@ void Process::add_complete(const Call& call) {
   for (auto& [window, all] : under_way_) std::erase(all, *begun);
 }
 
-void Process::add_collective(const Call& call) {
+void ProcessSteps::add_collective(const Call& call) {
   std::size_t first = 0;
   Pending pending = collected(call, first);
   const bool begins = call.kind == Call::Kind::kBeginCollective;
@@ -204,7 +204,7 @@ void Process::add_collective(const Call& call) {
   pending_[call.request] = std::move(pending);
 }
 
-Process::Pending Process::collected(const Call& call, std::size_t& first) {
+ProcessSteps::Pending ProcessSteps::collected(const Call& call, std::size_t& first) {
   const Communicator& c = communicator(call);
   const auto me = std::find(c.members.begin(), c.members.end(), recording_->rank);
   if (me == c.members.end())
@@ -216,7 +216,7 @@ Process::Pending Process::collected(const Call& call, std::size_t& first) {
   return {.all = std::move(collected.all)};
 }
 
-void Process::place(Pending& pending, std::size_t end) {
+void ProcessSteps::place(Pending& pending, std::size_t end) {
   for (std::size_t i = pending.placed.size(); i < end; ++i) {
     Step step = pending.all[i];
     if (step.what == Step::What::kSent || step.what == Step::What::kArrived)
@@ -227,7 +227,7 @@ void Process::place(Pending& pending, std::size_t end) {
   }
 }
 
-Address Process::remote_of(const Call& call) const {
+Address ProcessSteps::remote_of(const Call& call) const {
   const auto found = windows_->find({communicator(call).id, call.peer});
   if (found == windows_->end())
     throw UserError(fmt::format("process {} accesses a window of process {} that was not recorded there",
@@ -235,12 +235,12 @@ Address Process::remote_of(const Call& call) const {
   return found->second.base + found->second.unit * call.displacement;
 }
 
-bool Process::is_aligned(const Call& call, Address remote) const {
+bool ProcessSteps::is_aligned(const Call& call, Address remote) const {
   const Address result = call.receive == 0 ? 0 : buffer_of(call.receive, recording_->rank);
   return (buffer_of(remote, call.peer) | result) % call.bytes.front() == 0;
 }
 
-void Process::operate(Step::What what, const Call& call, Address own, Address remote) {
+void ProcessSteps::operate(Step::What what, const Call& call, Address own, Address remote) {
   Step step{what};
   step.peer = call.peer;
   step.bytes = call.bytes.front();
@@ -251,7 +251,7 @@ void Process::operate(Step::What what, const Call& call, Address own, Address re
   under_way_[call.communicator].push_back(begun);
 }
 
-void Process::add_one_sided(const Call& call) {
+void ProcessSteps::add_one_sided(const Call& call) {
   const Address remote = remote_of(call);
   begun_[call.request] = std::nullopt;
   if (call.peer == recording_->rank || call.bytes.front() == 0) return;  // of its own memory
@@ -274,7 +274,7 @@ void Process::add_one_sided(const Call& call) {
   operate(Step::What::kPut, call, call.send, remote);
 }
 
-void Process::flush(const Call& call, std::optional<std::uint16_t> peer) {
+void ProcessSteps::flush(const Call& call, std::optional<std::uint16_t> peer) {
   std::erase_if(under_way_[call.communicator], [&](std::size_t begun) {
     if (peer && steps[begun].peer != *peer) return false;
     wait(Step::What::kDone, begun);
@@ -282,25 +282,25 @@ void Process::flush(const Call& call, std::optional<std::uint16_t> peer) {
   });
 }
 
-void Process::flush_members(const Call& call) {
+void ProcessSteps::flush_members(const Call& call) {
   for (const std::uint32_t member : call.to) flush(call, communicator(call).members[member]);
 }
 
-std::optional<std::size_t> Process::update_lock(const Call& call, std::uint32_t member) {
+std::optional<std::size_t> ProcessSteps::update_lock(const Call& call, std::uint32_t member) {
   const std::uint16_t peer = communicator(call).members[member];
   if (peer == recording_->rank) return std::nullopt;
   constexpr std::uint64_t kLockBytes = 8;
   return push({.what = Step::What::kAtomic, .peer = peer, .bytes = kLockBytes});
 }
 
-void Process::tell(const Call& call, std::int64_t tag) {
+void ProcessSteps::tell(const Call& call, std::int64_t tag) {
   for (const std::uint32_t member : call.to)
     push({.what = Step::What::kSend,
           .peer = communicator(call).members[member],
           .key = {communicator(call).id, kPointToPoint, tag}});
 }
 
-void Process::await(const Call& call, std::int64_t tag) {
+void ProcessSteps::await(const Call& call, std::int64_t tag) {
   std::vector<std::size_t> accepted;
   for (const std::uint32_t member : call.to)
     accepted.push_back(push({.what = Step::What::kAccept,
@@ -309,7 +309,7 @@ void Process::await(const Call& call, std::int64_t tag) {
   for (const std::size_t begun : accepted) wait(Step::What::kArrived, begun);
 }
 
-void Process::add_order(const Call& call) {
+void ProcessSteps::add_order(const Call& call) {
   // Tags in the window's own communicator, in which nothing else is sent.
   constexpr std::int64_t kPosted = 0, kCompleted = 1;
   std::size_t first = 0;
@@ -350,7 +350,7 @@ void Process::add_order(const Call& call) {
 }  // namespace
 
 std::vector<Step> steps_of(const Recording& recording, const Windows& windows, AllReduce all_reduce) {
-  return std::move(Process(recording, windows, all_reduce).steps);
+  return std::move(ProcessSteps(recording, windows, all_reduce).steps);
 }
 
 }  // namespace lockstep::messages

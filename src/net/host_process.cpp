@@ -11,7 +11,7 @@
 
 namespace lockstep::net {
 
-using Kind = trace::HostTask::Kind;
+using TaskKind = trace::HostTask::Kind;
 
 std::uint64_t compute_ps(const config::HostProcessGroup& config, const trace::HostTask& task) {
   using sim::Wide;
@@ -57,13 +57,13 @@ void HostProcess::step(Cycle now) {
 namespace {
 
 /// `bytes` says how long it takes, in ps: of a call gpu::Planner has said it.
-bool takes_ps(Kind kind) { return kind == Kind::kCall || kind == Kind::kElapse; }
+bool takes_ps(TaskKind kind) { return kind == TaskKind::kCall || kind == TaskKind::kElapse; }
 
 }  // namespace
 
 /// Without what it waits for.
 Cycle HostProcess::time_of(const trace::HostTask& task) const {
-  if (task.kind == Kind::kCompute) return clock_.cycles(compute_ps(config_, task));
+  if (task.kind == TaskKind::kCompute) return clock_.cycles(compute_ps(config_, task));
   if (takes_ps(task.kind)) return clock_.cycles(task.bytes);
   if (!task.within) return clock_.cycles(config_.call_ps);
   return costs_.cycles(trace::moves_data(task.kind) ? service_.issue_instructions
@@ -74,7 +74,7 @@ void HostProcess::begin(Cycle now) {
   const trace::HostTask& task = tasks_.front().what;
   begun_ = now;
   free_from_ = now + time_of(task);
-  const bool computes = task.kind == Kind::kCompute || takes_ps(task.kind);
+  const bool computes = task.kind == TaskKind::kCompute || takes_ps(task.kind);
   state_ = computes ? State::kEnd : trace::moves_data(task.kind) ? State::kSend : State::kAwait;
 }
 
@@ -88,9 +88,9 @@ void HostProcess::send(Cycle now) {
   if (trace::is_one_sided(task.kind))
     one_sided_.push_back({task.peer, pair_->place(issued_), task.instructions});
   command(now, begun_, operation_of(task));
-  if (task.kind == Kind::kOffer) {
+  if (task.kind == TaskKind::kOffer) {
     offers_.push_back({task, false});
-  } else if (task.kind != Kind::kGet) {
+  } else if (task.kind != TaskKind::kGet) {
     counters_.bytes_sent += task.bytes;
   }
   state_ = State::kEnd;
@@ -99,8 +99,8 @@ void HostProcess::send(Cycle now) {
 trace::NetOperation HostProcess::operation_of(const trace::HostTask& task) {
   if (!trace::is_one_sided(task.kind)) return put_of(task);
   trace::NetOperation operation;
-  if (task.kind == Kind::kGet) operation.kind = trace::NetOperation::Kind::kGet;
-  if (task.kind == Kind::kAtomic) operation.kind = trace::NetOperation::Kind::kAtomic;
+  if (task.kind == TaskKind::kGet) operation.kind = trace::NetOperation::Kind::kGet;
+  if (task.kind == TaskKind::kAtomic) operation.kind = trace::NetOperation::Kind::kAtomic;
   operation.target = task.peer;
   operation.local = task.local;
   operation.remote = task.remote;
@@ -111,14 +111,14 @@ trace::NetOperation HostProcess::operation_of(const trace::HostTask& task) {
 trace::NetOperation HostProcess::put_of(const trace::HostTask& task) {
   trace::NetOperation put;
   put.target = task.peer;
-  if (task.kind == Kind::kOffer) {
+  if (task.kind == TaskKind::kOffer) {
     put.signal = message_word(MessageWord::kOffered, pair_->device, task.peer, task.instructions);
     return put;
   }
   put.local = task.local;
   put.remote = task.remote;
   put.bytes = task.bytes;
-  put.signal = task.kind == Kind::kSend
+  put.signal = task.kind == TaskKind::kSend
                    ? notice_of(pair_->device, task.peer, sent_[task.peer]++, pair_->entries())
                    : message_word(MessageWord::kArrived, pair_->device, task.peer, task.instructions);
   return put;
@@ -154,7 +154,7 @@ void HostProcess::go_on_with_messages(Cycle now) {
     if (offer.begun || host_->lacks(accepted, 1) || !has_place()) continue;
     offer.begun = true;
     trace::HostTask data = offer.what;
-    data.kind = Kind::kMessage;
+    data.kind = TaskKind::kMessage;
     command(now, now, put_of(data));
     counters_.bytes_sent += data.bytes;
   }
@@ -162,17 +162,17 @@ void HostProcess::go_on_with_messages(Cycle now) {
 
 bool HostProcess::is_there() const {
   const trace::HostTask& task = tasks_.front().what;
-  if (task.kind == Kind::kAccept || task.kind == Kind::kEnter) return true;
-  if (task.kind == Kind::kFlush) return in_flight_ == 0 && offers_.empty();
-  if (task.kind == Kind::kSent)
+  if (task.kind == TaskKind::kAccept || task.kind == TaskKind::kEnter) return true;
+  if (task.kind == TaskKind::kFlush) return in_flight_ == 0 && offers_.empty();
+  if (task.kind == TaskKind::kSent)
     return std::ranges::none_of(offers_, [&](const Offer& offer) {
       return offer.what.peer == task.peer && offer.what.instructions == task.instructions;
     });
-  if (task.kind == Kind::kDone)
+  if (task.kind == TaskKind::kDone)
     return std::ranges::none_of(one_sided_, [&](const OneSided& operation) {
       return operation.peer == task.peer && operation.number == task.instructions;
     });
-  if (task.kind == Kind::kArrived)
+  if (task.kind == TaskKind::kArrived)
     return !host_->lacks(message_word(MessageWord::kArrived, task.peer, pair_->device, task.instructions), 1);
   const std::uint64_t number = got_[task.peer];
   return !host_->lacks(notice_of(task.peer, pair_->device, number, pair_->entries()),
@@ -186,27 +186,27 @@ void HostProcess::await(Cycle now) {
     return;
   }
   const trace::HostTask& task = tasks_.front().what;
-  if (task.kind == Kind::kReceive) ++got_[task.peer];
-  if (task.kind == Kind::kAccept) accepts_.push_back(task);
+  if (task.kind == TaskKind::kReceive) ++got_[task.peer];
+  if (task.kind == TaskKind::kAccept) accepts_.push_back(task);
   state_ = State::kEnd;
 }
 
 void HostProcess::end(Cycle now) {
   const Task& task = tasks_.front();
-  const Kind kind = trace::counted_as(task.what.kind);
+  const TaskKind kind = trace::counted_as(task.what.kind);
   ProcessCounters::Tasks& tasks = counters_.kinds[static_cast<std::size_t>(kind)];
   const std::uint64_t ps = clock_.ps(now) - clock_.ps(begun_);
   ++tasks.count;
   tasks.total_ps += ps;
   tasks.longest_ps = std::max(tasks.longest_ps, ps);
-  if (task.what.kind == Kind::kCompute) {
+  if (task.what.kind == TaskKind::kCompute) {
     counters_.instructions += task.what.instructions;
     counters_.memory_bytes += task.what.bytes;
   }
   if (messages_.log)
     messages_.log->work.push_back({static_cast<std::uint8_t>(kind), clock_.ps(begun_), clock_.ps(now)});
   host_->task_ended(now, task.command);
-  const bool accepted = task.what.kind == Kind::kAccept;
+  const bool accepted = task.what.kind == TaskKind::kAccept;
   tasks_.pop();
   state_ = State::kBegin;
   if (accepted) go_on_with_messages(now);
@@ -236,10 +236,10 @@ void HostProcess::dump(std::string& out) const {
   if (idle()) return;
   fmt::format_to(std::back_inserter(out), "  process of device {}: {} tasks left, {} messages under way",
                  pair_->device, tasks_.size(), in_flight_);
-  if (!tasks_.empty() && tasks_.front().what.kind == Kind::kReceive)
+  if (!tasks_.empty() && tasks_.front().what.kind == TaskKind::kReceive)
     fmt::format_to(std::back_inserter(out), "; waits for message {} of process {}",
                    got_[tasks_.front().what.peer], tasks_.front().what.peer);
-  if (!tasks_.empty() && tasks_.front().what.kind == Kind::kArrived)
+  if (!tasks_.empty() && tasks_.front().what.kind == TaskKind::kArrived)
     fmt::format_to(std::back_inserter(out), "; waits for message {} of process {}",
                    tasks_.front().what.instructions, tasks_.front().what.peer);
   if (!offers_.empty() || !accepts_.empty())

@@ -10,7 +10,7 @@
 namespace lockstep::net {
 
 using icnt::AccessKind;
-using Kind = trace::NetOperation::Kind;
+using OperationKind = trace::NetOperation::Kind;
 
 Operations::Operations(NicPort& port, const config::SystemConfig& system, const Clock& clock)
     : port_(&port),
@@ -92,11 +92,11 @@ void Operations::begin(Cycle now, const Fetched& fetched) {
   running = {fetched.pair, fetched.place, fetched.pair->command[fetched.place].operation, 0, 0, 0,
              true,         false};
   const trace::NetOperation& what = running.what;
-  running.signalled = what.kind != Kind::kPut || what.signal == 0;
+  running.signalled = what.kind != OperationKind::kPut || what.signal == 0;
   running.command().moment(Moment::kSent) = clock_.ps(now);  // until something is sent
   waiting_.leave(clock_.ps(now));
   ++counters_.begun[static_cast<std::size_t>(what.kind)];
-  (what.kind == Kind::kGet ? counters_.bytes_got : counters_.bytes_put) += what.bytes;
+  (what.kind == OperationKind::kGet ? counters_.bytes_got : counters_.bytes_put) += what.bytes;
   if (running.moves()) return moving_.push(number);
   settle(number);
 }
@@ -105,8 +105,8 @@ void Operations::begin(Cycle now, const Fetched& fetched) {
 void Operations::begin_piece(Cycle now, std::uint32_t number) {
   Running& running = running_[number];
   const trace::NetOperation& what = running.what;
-  if (what.kind == Kind::kAtomic) return begin_atomic(now, number);
-  const bool put = what.kind == Kind::kPut;
+  if (what.kind == OperationKind::kAtomic) return begin_atomic(now, number);
+  const bool put = what.kind == OperationKind::kPut;
   const Address source = (put ? what.local : what.remote) + running.begun;
   const Address destination = (put ? what.remote : what.local) + running.begun;
   const std::uint32_t bytes = bytes_in_line(destination, what.bytes - running.begun);
@@ -128,7 +128,8 @@ void Operations::read(std::uint32_t access, unsigned which, Address begin, std::
   link::Message message;
   message.access = read_of(bulk(running) ? AccessKind::kCopyRead : AccessKind::kLoad, begin, bytes);
   message.access.tag = access << 1 | which;
-  if (running.what.kind == Kind::kPut) return port_->send(memory_at(running.pair->device, begin), message);
+  if (running.what.kind == OperationKind::kPut)
+    return port_->send(memory_at(running.pair->device, begin), message);
   to_target(now, running, message, number, memory_at(running.what.target, begin));
 }
 
@@ -157,10 +158,10 @@ void Operations::write_piece(Cycle now, std::uint32_t access) {
   message.access = write_of(bulk(running) && whole ? AccessKind::kCopy : AccessKind::kStore,
                             piece.destination, piece.bytes);
   message.access.copy = static_cast<icnt::CopyInL2>(config_.payload_in_l2);
-  message.access.signals = what.kind == Kind::kPut && what.bytes <= trace::kMaxSignallingPut;
+  message.access.signals = what.kind == OperationKind::kPut && what.bytes <= trace::kMaxSignallingPut;
   message.access.tag = access << 1;
   --running.unwritten;
-  if (what.kind == Kind::kPut) {
+  if (what.kind == OperationKind::kPut) {
     to_target(now, running, message, number, memory_at(what.target, piece.destination));
   } else {
     port_->send(memory_at(running.pair->device, piece.destination), message);

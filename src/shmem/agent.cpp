@@ -14,7 +14,7 @@ namespace lockstep::shmem {
 
 namespace {
 
-using Kind = trace::Command::Kind;
+using CommandKind = trace::Command::Kind;
 
 Address address_of(const void* p) { return reinterpret_cast<Address>(p); }
 bool within(Address address, const void* begin, std::uint64_t bytes) {
@@ -71,10 +71,10 @@ void Agent::detach() { pes_.clear(); }
 
 void Agent::record_queues(unsigned device) {
   const PeMemory& pe = pes_[device];
-  trace::Command command{Kind::kNetMemory, address_of(pe.agent), pe.agent_bytes};
+  trace::Command command{CommandKind::kNetMemory, address_of(pe.agent), pe.agent_bytes};
   command.device = static_cast<std::uint16_t>(device);
   commands_.push_back(command);
-  command.kind = Kind::kNetQueue;
+  command.kind = CommandKind::kNetQueue;
   command.bytes = depth_ * sizeof(Entry);
   for (std::uint32_t queue = 0; queue < queues_[device].next.size(); ++queue) {
     command.address = address_of(&entry(device, queue, 0));
@@ -103,7 +103,7 @@ bool Agent::serve_one(unsigned device, std::uint32_t queue) {
   write_signalling(signals_, address_of(&place.status), &Entry::kFree, sizeof Entry::kFree);
   write_signalling(signals_, address_of(&pes_[device].controls[queue].served), &next, sizeof next);
   if (!keeps_) return true;
-  trace::Command command{Kind::kNetOperation};
+  trace::Command command{CommandKind::kNetOperation};
   command.device = static_cast<std::uint16_t>(device);
   command.operation = request.operation;
   commands_.push_back(command);

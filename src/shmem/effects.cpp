@@ -6,7 +6,7 @@ namespace lockstep::shmem {
 
 namespace {
 
-using Kind = trace::NetOperation::Kind;
+using OperationKind = trace::NetOperation::Kind;
 
 constexpr Address kWordBytes = 4;
 
@@ -91,14 +91,14 @@ void write_signalling(exec::SignalLog& log, Address to, const void* from, std::s
 void perform(const Request& request, const exec::DeviceMemory& memory, exec::SignalLog& log) {
   const trace::NetOperation& operation = request.operation;
   switch (operation.kind) {
-    case Kind::kPut:
+    case OperationKind::kPut:
       return put(request, memory, log);
-    case Kind::kGet:
+    case OperationKind::kGet:
       return copy(memory, operation.local, operation.remote, operation.bytes);
-    case Kind::kAtomic:
+    case OperationKind::kAtomic:
       return operation.bytes == 4 ? change<std::uint32_t>(request, memory, log)
                                   : change<std::uint64_t>(request, memory, log);
-    case Kind::kQuiet:
+    case OperationKind::kQuiet:
       return;
   }
 }

@@ -9,7 +9,7 @@
 namespace lockstep::shmem {
 
 namespace {
-using Kind = trace::HostTask::Kind;
+using TaskKind = trace::HostTask::Kind;
 }  // namespace
 
 trace::HostTask Messages::check(const HostTask& task, unsigned device) const {
@@ -26,12 +26,12 @@ trace::HostTask Messages::check(const HostTask& task, unsigned device) const {
   if (task.peer >= pes.size())
     fail(fmt::format("names PE {}; there are {}, counted from 0", task.peer, pes.size()));
   trace::HostTask to;
-  to.kind = static_cast<Kind>(task.task);
+  to.kind = static_cast<TaskKind>(task.task);
   to.peer = static_cast<std::uint16_t>(task.peer);
   to.within = task.flags == HostTask::kWithin;
-  to.instructions = to.kind == Kind::kCompute ? task.instructions : 0;
-  to.bytes = to.kind == Kind::kCompute || to.kind == Kind::kSend ? task.bytes : 0;
-  if (to.kind != Kind::kSend) return to;
+  to.instructions = to.kind == TaskKind::kCompute ? task.instructions : 0;
+  to.bytes = to.kind == TaskKind::kCompute || to.kind == TaskKind::kSend ? task.bytes : 0;
+  if (to.kind != TaskKind::kSend) return to;
   const PeMemory& target = pes[task.peer];
   if (task.remote > target.heap_bytes || task.bytes > target.heap_bytes - task.remote)
     fail(fmt::format("sends {} bytes to offset {:#x} of the symmetric heap, which has {:#x}", task.bytes,
@@ -46,11 +46,11 @@ trace::HostTask Messages::check(const HostTask& task, unsigned device) const {
 }
 
 bool Messages::perform(const trace::HostTask& task, unsigned device) {
-  if (task.kind == Kind::kSend) {
+  if (task.kind == TaskKind::kSend) {
     std::memmove(reinterpret_cast<void*>(task.remote), reinterpret_cast<const void*>(task.local), task.bytes);
     memory_.copied(task.remote, task.local, task.bytes);
     ++waiting_[{device, task.peer}];
-  } else if (task.kind == Kind::kReceive) {
+  } else if (task.kind == TaskKind::kReceive) {
     std::uint64_t& waiting = waiting_[{task.peer, device}];
     if (waiting == 0) return false;
     --waiting;

@@ -8,7 +8,7 @@ namespace lockstep::shmem {
 
 namespace {
 
-using Kind = trace::NetOperation::Kind;
+using OperationKind = trace::NetOperation::Kind;
 
 constexpr std::uint64_t kMaxInline = 8, kSignalBytes = 8;
 
@@ -24,22 +24,22 @@ class Reader {
     request.value = entry_.value;
     request.compare = entry_.compare;
     trace::NetOperation& operation = request.operation;
-    operation.kind = static_cast<Kind>(entry_.op);
+    operation.kind = static_cast<OperationKind>(entry_.op);
     operation.blocking = has(Entry::kBlocking);
     operation.target = static_cast<std::uint16_t>(entry_.pe);
     operation.bytes = entry_.bytes;
     switch (operation.kind) {
-      case Kind::kPut:
+      case OperationKind::kPut:
         read_put(request);
         break;
-      case Kind::kGet:
+      case OperationKind::kGet:
         operation.remote = in_heap(entry_.remote, entry_.bytes, "reads");
         operation.local = own(entry_.local, entry_.bytes, "its data go to");
         break;
-      case Kind::kAtomic:
+      case OperationKind::kAtomic:
         read_atomic(request);
         break;
-      case Kind::kQuiet:
+      case OperationKind::kQuiet:
         operation.bytes = 0;
         break;
     }

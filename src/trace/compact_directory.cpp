@@ -11,9 +11,7 @@
 namespace lockstep::trace {
 namespace {
 
-// As in kernel_header.cpp.
-constexpr std::uint64_t kMaxGridX = (std::uint64_t{1} << 31) - 1, kMaxGridYz = 65535, kMaxThreads = 1024;
-constexpr std::uint64_t kMaxShared = 1 << 24, kMaxRegisters = 1024, kMaxBinary = 130, kMaxTracer = 99;
+constexpr std::uint64_t kMaxTracer = 99;
 
 void put_dimensions(Bytes& out, const Dim3& d) {
   put_varint(out, d.x);
@@ -64,12 +62,13 @@ KernelHeader get_header(ByteReader& in, bool clusters) {
   KernelHeader h;
   h.name = in.text();
   h.id = in.varint();
-  h.grid = get_dimensions(in, kMaxGridX, kMaxGridYz);
-  h.block = get_dimensions(in, kMaxThreads, kMaxThreads);
-  if (h.block.count() > kMaxThreads) throw BrokenBlock("a thread block has more than 1024 threads");
-  h.shared_bytes = small(kMaxShared, "the shared memory of a kernel");
-  h.registers = small(kMaxRegisters, "the registers of a kernel");
-  h.binary_version = small(kMaxBinary, "the binary version");
+  h.grid = get_dimensions(in, KernelHeader::kMaxGridX, KernelHeader::kMaxGridYz);
+  h.block = get_dimensions(in, KernelHeader::kMaxThreads, KernelHeader::kMaxThreads);
+  if (h.block.count() > KernelHeader::kMaxThreads)
+    throw BrokenBlock("a thread block has more than 1024 threads");
+  h.shared_bytes = small(KernelHeader::kMaxShared, "the shared memory of a kernel");
+  h.registers = small(KernelHeader::kMaxRegisters, "the registers of a kernel");
+  h.binary_version = small(KernelHeader::kNewestBinary, "the binary version");
   h.stream = in.varint();
   h.shared_base = in.varint();
   h.local_base = in.varint();

@@ -30,7 +30,7 @@ struct CompactCta : CtaTrace {
 };
 
 /// Memory of one decode task, reused by the next.
-struct Scratch {
+struct DecodeScratch {
   BlockScratch block;
   ChunkDecoder decoder;
   std::vector<CtaTrace*> ctas;
@@ -93,7 +93,7 @@ class CompactFeed final : public CtaFeed {
   CompactCta* new_cta();
   void reserve_ring(std::uint64_t end);
   void drop(std::uint64_t begin, std::uint64_t end);
-  void decode(std::size_t chunk, Scratch& scratch);
+  void decode(std::size_t chunk, DecodeScratch& scratch);
   void count_unknown(const CtaTrace& cta);
   void take_notes();
 
@@ -117,7 +117,7 @@ class CompactFeed final : public CtaFeed {
   std::atomic<CompactCta*> released_{nullptr};
   std::uint64_t decoded_bytes_ = 0, decoded_ctas_ = 0;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // guarded by mutex_
+  std::vector<std::unique_ptr<DecodeScratch>> scratch_;  // guarded by mutex_
 
   TraceNotes notes_;
   std::map<std::string, std::uint64_t> unknown_counts_;
@@ -196,7 +196,7 @@ std::size_t CompactFeed::plan() {
 
 void CompactFeed::run(std::size_t task) noexcept {
   const std::size_t chunk = first_task_ + task;
-  std::unique_ptr<Scratch> scratch;
+  std::unique_ptr<DecodeScratch> scratch;
   std::exception_ptr error;
   try {
     {
@@ -206,7 +206,7 @@ void CompactFeed::run(std::size_t task) noexcept {
         scratch_.pop_back();
       }
     }
-    if (scratch == nullptr) scratch = std::make_unique<Scratch>();
+    if (scratch == nullptr) scratch = std::make_unique<DecodeScratch>();
     file_->with_place(kernel_.chunks[chunk].offset, [&] { decode(chunk, *scratch); });
   } catch (...) {
     error = std::current_exception();
@@ -216,7 +216,7 @@ void CompactFeed::run(std::size_t task) noexcept {
   if (scratch != nullptr) scratch_.push_back(std::move(scratch));
 }
 
-void CompactFeed::decode(std::size_t chunk, Scratch& scratch) {
+void CompactFeed::decode(std::size_t chunk, DecodeScratch& scratch) {
   scratch.ctas.clear();
   for (std::uint64_t i = first_cta_[chunk]; i < first_cta_[chunk + 1]; ++i) scratch.ctas.push_back(at(i));
   const auto bytes = file_->blocks.read(kernel_.chunks[chunk].offset, BlockKind::kChunk, scratch.block);

@@ -6,8 +6,6 @@
 namespace lockstep::trace {
 namespace {
 
-constexpr std::uint64_t kCtasAtOnce = 16;
-
 class Converter {
  public:
   Converter(const TraceSet& trace, const std::string& path, const ConvertOptions& options)
@@ -35,6 +33,7 @@ class Converter {
   }
 
   void kernel() {
+    constexpr std::uint64_t kCtasAtOnce = 16;
     const auto feed = trace_.open(progress_.kernel);
     file_.begin(feed->header());
     std::vector<std::string> remarks = feed->notes().remarks;

@@ -12,7 +12,7 @@
 namespace lockstep::trace {
 namespace {
 
-using Kind = Command::Kind;
+using CommandKind = Command::Kind;
 
 /// The commands of one program, with streams and events in place of its host's waits.
 class Program {
@@ -43,26 +43,27 @@ class Program {
  private:
   void add(Command c, const ForeignEvent* foreign) {
     switch (c.kind) {
-      case Kind::kKernel:
+      case CommandKind::kKernel:
         c.stream = trace_->kernels()[c.kernel].stream;
         c.kernel += first_kernel_;
         return host_.issue(c);
-      case Kind::kCopyToDevice:
-      case Kind::kCopyToHost:
+      case CommandKind::kCopyToDevice:
+      case CommandKind::kCopyToHost:
         host_.wait_for_all();
-        c.kind = is_copy_to_device(c.kind) ? Kind::kStreamCopyToDevice : Kind::kStreamCopyToHost;
+        c.kind =
+            is_copy_to_device(c.kind) ? CommandKind::kStreamCopyToDevice : CommandKind::kStreamCopyToHost;
         return host_.add_own(c);
-      case Kind::kWait:
+      case CommandKind::kWait:
         return host_.wait_for_all();
-      case Kind::kEventWait:
-        c.kind = Kind::kStreamWait;
+      case CommandKind::kEventWait:
+        c.kind = CommandKind::kStreamWait;
         c.stream = HostStream::kStream;
         wait(c, foreign);
         return host_.moved();
-      case Kind::kStreamWait:
+      case CommandKind::kStreamWait:
         host_.enter(c.stream);
         return wait(c, foreign);
-      case Kind::kEventRecord:
+      case CommandKind::kEventRecord:
         host_.enter(c.stream);
         recorded_.push_back(host_.record(c.stream));
         return;
@@ -120,7 +121,7 @@ class DeviceFolders final : public TraceSet {
   void place_all() {
     for (std::size_t d = 0; d < traces_.size(); ++d) {
       Command place;
-      place.kind = Kind::kPlace;
+      place.kind = CommandKind::kPlace;
       place.device = static_cast<std::uint16_t>(d);
       place.address = device_region(place.device);
       place.bytes = kRegionBytes;

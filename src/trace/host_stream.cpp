@@ -2,8 +2,6 @@
 
 namespace lockstep::trace {
 
-using Kind = Command::Kind;
-
 void HostStream::push(Command command) {
   command.device = device_;
   out_->push_back(command);
@@ -47,7 +45,7 @@ void HostStream::moved() {
 
 std::uint32_t HostStream::record(std::uint64_t stream, Command::Timestamp timestamp) {
   Command command;
-  command.kind = Kind::kEventRecord;
+  command.kind = Command::Kind::kEventRecord;
   command.timestamp = timestamp;
   command.stream = stream;
   push(command);
@@ -56,7 +54,7 @@ std::uint32_t HostStream::record(std::uint64_t stream, Command::Timestamp timest
 
 void HostStream::stream_wait(std::uint64_t stream, std::uint32_t event) {
   Command command;
-  command.kind = Kind::kStreamWait;
+  command.kind = Command::Kind::kStreamWait;
   command.stream = stream;
   command.event = event;
   push(command);

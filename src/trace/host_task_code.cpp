@@ -3,17 +3,20 @@
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::trace {
-
-using Kind = HostTask::Kind;
-
 namespace {
 
-bool has_bytes(Kind kind) { return kind == Kind::kCompute || kind == Kind::kElapse || moves_data(kind); }
-bool has_peer(Kind kind) { return kind == Kind::kSend || kind == Kind::kReceive || names_message(kind); }
+using TaskKind = HostTask::Kind;
+
+bool has_bytes(TaskKind kind) {
+  return kind == TaskKind::kCompute || kind == TaskKind::kElapse || moves_data(kind);
+}
+bool has_peer(TaskKind kind) {
+  return kind == TaskKind::kSend || kind == TaskKind::kReceive || names_message(kind);
+}
 
 /// The most that HostTask::instructions may be: a message's number, or a call's.
-std::uint64_t most_instructions(Kind kind) {
-  return kind == Kind::kCall ? Command::kCalls - 1 : kMaxMessages - 1;
+std::uint64_t most_instructions(TaskKind kind) {
+  return kind == TaskKind::kCall ? Command::kCalls - 1 : kMaxMessages - 1;
 }
 
 }  // namespace
@@ -26,7 +29,7 @@ std::uint64_t code_of(const HostTask& task) {
 
 void set_code(HostTask& task, std::uint64_t code) {
   const bool is_first = code < 2 * HostTask::kCountedKinds;
-  task.kind = static_cast<Kind>(is_first ? code % HostTask::kCountedKinds : code / 2);
+  task.kind = static_cast<TaskKind>(is_first ? code % HostTask::kCountedKinds : code / 2);
   task.within = is_first ? code >= HostTask::kCountedKinds : code % 2 != 0;
 }
 
@@ -37,7 +40,7 @@ bool set_instructions(HostTask& task, std::uint64_t number) {
 
 void encode_host_task(const HostTask& task, Bytes& out) {
   put_varint(out, code_of(task));
-  if (task.kind == Kind::kCompute || is_library_task(task.kind)) put_varint(out, task.instructions);
+  if (task.kind == TaskKind::kCompute || is_library_task(task.kind)) put_varint(out, task.instructions);
   if (has_peer(task.kind)) put_varint(out, task.peer);
   if (has_bytes(task.kind)) put_varint(out, task.bytes);
   if (!moves_data(task.kind)) return;
@@ -48,7 +51,7 @@ void encode_host_task(const HostTask& task, Bytes& out) {
 HostTask decode_host_task(ByteReader& in) {
   HostTask task;
   set_code(task, in.number(kHostTaskCodes - 1, "the kind of a host's task"));
-  if (task.kind == Kind::kCompute) task.instructions = in.varint();
+  if (task.kind == TaskKind::kCompute) task.instructions = in.varint();
   if (is_library_task(task.kind))
     task.instructions = in.number(most_instructions(task.kind), "the number of a message or a call");
   if (has_peer(task.kind))

@@ -12,9 +12,6 @@
 namespace lockstep::trace {
 namespace {
 
-constexpr std::uint64_t kMaxRegisterFields = 64;  // per line; the tracer of NVBit prints at most 5 sources
-constexpr std::uint64_t kMaxWidth = 65535;
-
 CallKind call_kind(std::string_view opcode) {
   const std::string_view base = opcode.substr(0, opcode.find('.'));
   if (base == "CALL" || base == "CAL" || base == "JCAL") return CallKind::kCall;
@@ -156,7 +153,7 @@ CtaDecoder::Operands CtaDecoder::measure_operands(const char* p) const {
     p = skip_blanks(end);
   }
   operands.end = scan_decimal(p, operands.width);
-  if (operands.end == nullptr || !ends_token(*operands.end) || operands.width > kMaxWidth) {
+  if (operands.end == nullptr || !ends_token(*operands.end) || operands.width > kMaxMemoryWidth) {
     expected("the memory width", p);
   }
   return operands;

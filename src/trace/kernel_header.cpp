@@ -10,11 +10,6 @@
 namespace lockstep::trace {
 namespace {
 
-// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
-constexpr std::uint64_t kMaxGridX = (std::uint64_t{1} << 31) - 1, kMaxGridYz = 65535, kMaxThreads = 1024;
-constexpr std::uint64_t kMaxThreadsZ = 64;
-constexpr std::uint64_t kMaxShared = 1 << 24, kMaxRegisters = 1024;
-constexpr std::uint64_t kOldestBinary = 35, kNewestBinary = 130;
 constexpr std::uint64_t kNewestTracer = 6;
 
 /// Parses the lines of one header; errors name the line that `stream` gave last.
@@ -30,12 +25,17 @@ class HeaderParser {
     KernelHeader& h = file.header;
     if (key == "kernel name") h.name = value_;
     if (key == "kernel id") h.id = number(0, ~std::uint64_t{0});
-    if (key == "grid dim") h.grid = dimensions(kMaxGridX, kMaxGridYz, kMaxGridYz, has_grid_);
-    if (key == "block dim") h.block = dimensions(kMaxThreads, kMaxThreads, kMaxThreadsZ, has_block_);
-    if (key == "shmem") h.shared_bytes = static_cast<std::uint32_t>(number(0, kMaxShared));
-    if (key == "nregs") h.registers = static_cast<std::uint32_t>(number(0, kMaxRegisters));
+    if (key == "grid dim")
+      h.grid =
+          dimensions(KernelHeader::kMaxGridX, KernelHeader::kMaxGridYz, KernelHeader::kMaxGridYz, has_grid_);
+    if (key == "block dim")
+      h.block = dimensions(KernelHeader::kMaxThreads, KernelHeader::kMaxThreads, KernelHeader::kMaxThreadsZ,
+                           has_block_);
+    if (key == "shmem") h.shared_bytes = static_cast<std::uint32_t>(number(0, KernelHeader::kMaxShared));
+    if (key == "nregs") h.registers = static_cast<std::uint32_t>(number(0, KernelHeader::kMaxRegisters));
     if (key == "binary version")
-      h.binary_version = static_cast<std::uint32_t>(number(kOldestBinary, kNewestBinary));
+      h.binary_version =
+          static_cast<std::uint32_t>(number(KernelHeader::kOldestBinary, KernelHeader::kNewestBinary));
     if (key == "cuda stream id") h.stream = number(0, ~std::uint64_t{0});
     if (key == "shmem base_addr") h.shared_base = address();
     if (key == "local mem base_addr") h.local_base = address();
@@ -49,9 +49,9 @@ class HeaderParser {
     if (!has_grid_) missing("-grid dim");
     if (!has_block_) missing("-block dim");
     if (h.binary_version == 0) missing("-binary version");
-    if (h.block.count() > kMaxThreads) {
+    if (h.block.count() > KernelHeader::kMaxThreads) {
       stream_.fail(fmt::format("block dim ({},{},{}) has {} threads; expected at most {}", h.block.x,
-                               h.block.y, h.block.z, h.block.count(), kMaxThreads));
+                               h.block.y, h.block.z, h.block.count(), KernelHeader::kMaxThreads));
     }
     if (h.tracer_version > kNewestTracer) {
       file.remarks.push_back(fmt::format("tracer version {} is newer than {} and is read as that",

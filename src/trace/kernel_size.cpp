@@ -11,12 +11,11 @@ KernelSize size_of(const TraceSet& trace, std::uint32_t kernel) {
 }
 
 KernelSize measure_kernel(const TraceSet& trace, std::uint32_t kernel) {
-  constexpr std::uint64_t kCtasAtOnce = 64;
   KernelSize size;
   const auto feed = trace.open(kernel);
   const std::uint64_t ctas = feed->header().grid.count();
   for (std::uint64_t next = 0; next < ctas;) {
-    const std::uint64_t end = std::min(ctas, next + kCtasAtOnce);
+    const std::uint64_t end = std::min(ctas, next + CtaFeed::kAtOnce);
     feed->decode_now(end);
     for (; next < end; ++next) {
       CtaTrace* const cta = feed->take(next);

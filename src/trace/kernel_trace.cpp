@@ -103,9 +103,8 @@ AddressForm pack_addresses(LaneMask mask, const Address addresses[kWarpSize],
 }
 
 void CtaFeed::skip(std::uint64_t begin, std::uint64_t end) {
-  constexpr std::uint64_t kCtasAtOnce = 64;
   while (begin < end) {
-    const std::uint64_t stop = std::min(end, begin + kCtasAtOnce);
+    const std::uint64_t stop = std::min(end, begin + kAtOnce);
     decode_now(stop);
     for (; begin < stop; ++begin) release(take(begin));
   }

@@ -22,6 +22,12 @@ namespace lockstep::trace {
 inline constexpr std::uint32_t kMaxClusterCtas = 16;
 
 struct KernelHeader {
+  /// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+  static constexpr std::uint64_t kMaxGridX = (std::uint64_t{1} << 31) - 1, kMaxGridYz = 65535;
+  static constexpr std::uint64_t kMaxThreads = 1024, kMaxThreadsZ = 64;
+  static constexpr std::uint64_t kMaxShared = 1 << 24, kMaxRegisters = 1024;
+  static constexpr std::uint64_t kOldestBinary = 35, kNewestBinary = 130;
+
   std::string name;
   std::uint64_t id = 0;
   Dim3 grid, block;
@@ -152,6 +158,9 @@ struct TracedInstruction {
 /// after the settle() of the next. Only the time of decoding depends on the number of threads and on timing.
 class CtaFeed {
  public:
+  /// CTAs that are decoded at once where none of them is timed.
+  static constexpr std::uint64_t kAtOnce = 64;
+
   virtual ~CtaFeed() = default;
   [[nodiscard]] virtual const KernelHeader& header() const = 0;
   [[nodiscard]] virtual const StaticTable& instructions() const = 0;

@@ -37,14 +37,14 @@ constexpr Family kFamilies[] = {
     {"IGMMA", TensorType::kInt8, 8, 32},   {"QGMMA", TensorType::kFp8, 8, 32},
 };
 
-struct Operands {
+struct MmaOperands {
   TensorType type = TensorType::kF16;
   unsigned bits = 16, accumulator_bits = 32;
   bool sparse = false;
 };
 
-Operands operands_of(const Opcode& opcode) {
-  Operands out;
+MmaOperands operands_of(const Opcode& opcode) {
+  MmaOperands out;
   for (const Family& family : kFamilies)
     if (family.base == opcode.base()) out = {family.type, family.bits, family.accumulator_bits, false};
   for (const std::string_view modifier : opcode)
@@ -65,7 +65,7 @@ std::uint8_t registers(std::uint64_t elements, unsigned bits, unsigned lanes) {
   return static_cast<std::uint8_t>(std::clamp<std::uint64_t>(per_lane, 1, 255));
 }
 
-MmaShape shape_of(const Operands& o, std::uint64_t m, std::uint64_t n, std::uint64_t k, unsigned lanes) {
+MmaShape shape_of(const MmaOperands& o, std::uint64_t m, std::uint64_t n, std::uint64_t k, unsigned lanes) {
   MmaShape out;
   out.macs = static_cast<std::uint32_t>(m * n * k);
   out.type = o.type;

@@ -16,7 +16,7 @@ struct Operand {
   std::uint8_t position = 0;
 };
 
-struct Operands {
+struct OperandList {
   std::array<Operand, kMaxListed> list{};
   std::size_t size = 0;
   void add(TracedRegister reg, std::uint8_t position) {
@@ -31,7 +31,7 @@ struct Operands {
 };
 
 struct Listed {
-  Operands to, from;
+  OperandList to, from;
 };
 
 bool is_zero_register(TracedRegister r) {

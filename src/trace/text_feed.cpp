@@ -28,7 +28,7 @@ std::uint32_t function_base(std::uint32_t n) {
 }
 
 /// Memory of one decode task, reused by the next.
-struct Scratch {
+struct TextScratch {
   TextPiece piece;
   DecodeHints hints;
   std::vector<std::uint64_t> words;
@@ -81,7 +81,7 @@ class TextFeed final : public CtaFeed {
   void collect_released();
   DecodedCta* new_cta();
   void reserve_ring(std::uint64_t end);
-  void read_and_decode(DecodedCta& cta, Scratch& scratch, std::unique_lock<std::mutex>& reading);
+  void read_and_decode(DecodedCta& cta, TextScratch& scratch, std::unique_lock<std::mutex>& reading);
   void publish(DecodedCta& cta);
   void remap(DecodedCta& cta);
   std::uint32_t publish_instruction(const DecodedCta& cta, std::uint32_t i);
@@ -111,7 +111,7 @@ class TextFeed final : public CtaFeed {
   std::mutex reading_;
   std::uint64_t next_read_ = 0;
   bool read_failed_ = false;
-  std::vector<std::unique_ptr<Scratch>> scratch_;
+  std::vector<std::unique_ptr<TextScratch>> scratch_;
 
   TraceNotes notes_;
   std::map<std::string, std::uint64_t> unknown_;
@@ -180,9 +180,9 @@ void TextFeed::run(std::size_t) noexcept {
   std::unique_lock reading(reading_);
   DecodedCta& cta = *at(next_read_++);
   if (read_failed_) return;
-  std::unique_ptr<Scratch> scratch;
+  std::unique_ptr<TextScratch> scratch;
   try {
-    if (scratch_.empty()) scratch_.push_back(std::make_unique<Scratch>());
+    if (scratch_.empty()) scratch_.push_back(std::make_unique<TextScratch>());
     scratch = std::move(scratch_.back());
     scratch_.pop_back();
     read_and_decode(cta, *scratch, reading);
@@ -196,7 +196,7 @@ void TextFeed::run(std::size_t) noexcept {
   if (scratch != nullptr) scratch_.push_back(std::move(scratch));
 }
 
-void TextFeed::read_and_decode(DecodedCta& cta, Scratch& scratch, std::unique_lock<std::mutex>& reading) {
+void TextFeed::read_and_decode(DecodedCta& cta, TextScratch& scratch, std::unique_lock<std::mutex>& reading) {
   cta.words.swap(scratch.words);
   cta.words.clear();
   CtaDecoder decoder(context_, scratch.hints, cta);

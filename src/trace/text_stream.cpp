@@ -11,8 +11,8 @@
 namespace lockstep::trace {
 namespace {
 
-constexpr std::size_t kBlock = 256 * 1024;
-static_assert(kBlock >= 2 * kLongestLine);
+constexpr std::size_t kBufferBytes = 256 * 1024;
+static_assert(kBufferBytes >= 2 * kLongestLine);
 
 bool only_blank_or_comment(std::string_view text) {
   while (!text.empty()) {
@@ -40,7 +40,7 @@ void TextBuffer::append(const char* text, std::size_t size) {
 }
 
 TextStream::TextStream(std::unique_ptr<ByteSource> source, std::string file)
-    : source_(std::move(source)), file_(std::move(file)), buffer_(kBlock + 1) {}
+    : source_(std::move(source)), file_(std::move(file)), buffer_(kBufferBytes + 1) {}
 
 void TextStream::fail(const std::string& message) const { throw InputError(file_, line_number_, message); }
 
@@ -51,7 +51,7 @@ bool TextStream::refill() {
     length_ -= position_;
     position_ = 0;
   }
-  const std::size_t got = source_->read(buffer_.data() + length_, kBlock - length_);
+  const std::size_t got = source_->read(buffer_.data() + length_, kBufferBytes - length_);
   at_end_ = got == 0;
   length_ += got;
   buffer_[length_] = '\n';  // ends the last line where the file does not

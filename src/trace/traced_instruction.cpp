@@ -13,8 +13,6 @@
 namespace lockstep::trace {
 namespace {
 
-constexpr std::uint64_t kMaxRegisterFields = 64;  // per line; the tracer of NVBit prints at most 5 sources
-constexpr std::uint64_t kMaxWidth = 65535;
 constexpr std::size_t kMaxDestinations = 4, kMaxSources = 8;  // what StaticInst holds
 
 using Registers = std::array<TracedRegister, kMaxRegisterFields>;
@@ -104,10 +102,10 @@ StaticInst decode_traced(const TracedInstruction& traced, std::uint32_t binary_v
     throw std::invalid_argument(fmt::format("{} has {} destination registers; expected at most {}",
                                             shown(fields.opcode), results, kMaxDestinations));
   }
-  fields.mem_width = static_cast<std::uint32_t>(next_number(text, kMaxWidth, "the memory width"));
+  fields.mem_width = static_cast<std::uint32_t>(next_number(text, kMaxMemoryWidth, "the memory width"));
   // With tracer 6, what was read says whether a group of products ends.
   if (fields.opcode.find("GMMA") != std::string_view::npos && !trim(text).empty())
-    fields.mem_width = static_cast<std::uint32_t>(next_number(text, kMaxWidth, "the memory width"));
+    fields.mem_width = static_cast<std::uint32_t>(next_number(text, kMaxMemoryWidth, "the memory width"));
   if (!trim(text).empty()) expected("nothing after the memory width", trim(text));
   fields.pc = traced.pc;
   fields.destinations = {destinations.data(), results};

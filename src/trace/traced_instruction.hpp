@@ -9,6 +9,10 @@
 
 namespace lockstep::trace {
 
+/// Per line; the tracer of NVBit prints at most 5 sources.
+inline constexpr std::uint64_t kMaxRegisterFields = 64;
+inline constexpr std::uint64_t kMaxMemoryWidth = 65535;
+
 /// Whether the immediate is part of the instruction: with another one it is another instruction.
 [[nodiscard]] bool uses_immediate(OpClass c);
 

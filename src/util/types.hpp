@@ -19,6 +19,8 @@ using Address = std::uint64_t;
 /// One bit per 32-byte sector of a 128-byte line; bit 0 is the lowest address.
 using SectorMask = std::uint8_t;
 
+inline constexpr std::uint64_t kPsOfNs = 1000;
+
 inline constexpr unsigned kWarpSize = 32;
 inline constexpr unsigned kSectorBytes = 32;
 inline constexpr unsigned kLineBytes = 128;
