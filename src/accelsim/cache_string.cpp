@@ -9,10 +9,10 @@
 namespace lockstep::accelsim {
 namespace {
 
-constexpr std::string_view kForm =
+constexpr std::string_view kCacheForm =
     "S:SETS:LINE:WAYS,L:B:m:N:L,A:ENTRIES:MERGES,QUEUE:FIFO,PORT (sector mark, hash, QUEUE and PORT may be "
     "missing)";
-constexpr std::uint64_t kMaxField = 1u << 20;  // so that no product below can overflow
+constexpr std::uint64_t kMaxCacheField = 1u << 20;  // so that no product below can overflow
 
 class Fields {
  public:
@@ -36,10 +36,10 @@ class Fields {
     if (i >= parts_.size()) wrong();
     const std::string& text = parts_[i];
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value > kMaxField) wrong();
+    if (error != std::errc{} || end != text.data() + text.size() || value > kMaxCacheField) wrong();
     return value;
   }
-  [[noreturn]] void wrong() const { context_.fail(option_, "expected " + std::string(kForm)); }
+  [[noreturn]] void wrong() const { context_.fail(option_, "expected " + std::string(kCacheForm)); }
 
  private:
   const Context& context_;
@@ -52,7 +52,7 @@ class Fields {
 std::optional<CacheString> cache_string(const Context& context, std::string_view option) {
   if (context.text(option) == "none") return std::nullopt;
   constexpr std::size_t kGroups = 5;
-  const std::vector<std::string> groups = context.parts(option, ',', 3, kGroups, kForm);
+  const std::vector<std::string> groups = context.parts(option, ',', 3, kGroups, kCacheForm);
   const auto fields = [&](std::size_t i) { return Fields(context, option, groups[i]); };
   CacheString cache;
   const Fields shape = fields(0);

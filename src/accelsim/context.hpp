@@ -43,6 +43,8 @@ class Context {
   void set(std::string_view key, std::uint64_t value, std::initializer_list<std::string_view> from) {
     set(key, std::to_string(value), from);
   }
+  /// Sets a key to the number that the option has.
+  void copy(std::string_view key, std::string_view option) { set(key, number(option), {option}); }
   /// The rule that runs now: where none of a key's options is given, the place is another of its options.
   void begin(std::vector<std::string_view> inputs) { inputs_ = std::move(inputs); }
   /// The option has no effect in this configuration, and why.

@@ -15,11 +15,11 @@ namespace {
 constexpr std::string_view kTiming = "-gpgpu_dram_timing_opt", kBurst = "-gpgpu_dram_burst_length",
                            kRatio = "-dram_data_command_freq_ratio", kWidth = "-gpgpu_dram_buswidth",
                            kChips = "-gpgpu_n_mem_per_ctrlr";
-constexpr std::uint64_t kMaxField = 100'000;
+constexpr std::uint64_t kMaxDramField = 100'000;
 
 std::uint64_t field(const Context& c, std::string_view option) {
   const std::uint64_t value = c.number(option);
-  if (value == 0 || value > kMaxField) c.fail(option, fmt::format("expected 1 to {}", kMaxField));
+  if (value == 0 || value > kMaxDramField) c.fail(option, fmt::format("expected 1 to {}", kMaxDramField));
   return value;
 }
 
@@ -52,7 +52,7 @@ enum Field : std::size_t {
 };
 constexpr std::array<std::string_view, kFields> kNames = {
     "nbk", "CCD", "RRD", "RCD", "RAS", "RP", "RC", "CL", "WL", "CDLR", "WR", "nbkgrp", "CCDL", "RTPL"};
-constexpr std::string_view kForm =
+constexpr std::string_view kTimingForm =
     "nbk:CCD:RRD:RCD:RAS:RP:RC:CL:WL:CDLR:WR:nbkgrp:CCDL:RTPL as numbers, or as NAME=NUMBER";
 
 using Timings = std::array<std::uint64_t, kFields>;
@@ -60,15 +60,16 @@ using Timings = std::array<std::uint64_t, kFields>;
 std::uint64_t timing_number(const Context& c, std::string_view text) {
   std::uint64_t value = 0;
   for (const char digit : text) {
-    if (digit < '0' || digit > '9' || value > kMaxField) c.fail(kTiming, fmt::format("expected {}", kForm));
+    if (digit < '0' || digit > '9' || value > kMaxDramField)
+      c.fail(kTiming, fmt::format("expected {}", kTimingForm));
     value = value * 10 + static_cast<unsigned>(digit - '0');
   }
-  if (text.empty()) c.fail(kTiming, fmt::format("expected {}", kForm));
+  if (text.empty()) c.fail(kTiming, fmt::format("expected {}", kTimingForm));
   return value;
 }
 
 Timings timings(const Context& c) {
-  const auto parts = c.parts(kTiming, ':', kFields, kFields, kForm);
+  const auto parts = c.parts(kTiming, ':', kFields, kFields, kTimingForm);
   Timings values{};
   std::array<bool, kFields> given{};
   for (std::size_t i = 0; i < kFields; ++i) {
@@ -79,8 +80,8 @@ Timings timings(const Context& c) {
       at = static_cast<std::size_t>(name - kNames.begin());
     }
     if (at == kFields || given[at])
-      c.fail(kTiming,
-             fmt::format("'{}' is unknown or given twice; expected {}", config::printable(parts[i]), kForm));
+      c.fail(kTiming, fmt::format("'{}' is unknown or given twice; expected {}", config::printable(parts[i]),
+                                  kTimingForm));
     given[at] = true;
     values[at] =
         timing_number(c, std::string_view(parts[i]).substr(equals == std::string::npos ? 0 : equals + 1));

@@ -49,11 +49,6 @@ void threads(Context& c) {
   c.set("sm.max_warps", divided_up(values[0], 32), {kOption});
 }
 
-template <class Name>
-void copy(Context& c, std::string_view key, Name option) {
-  c.set(key, c.number(option), {option});
-}
-
 void scheduler(Context& c) {
   constexpr std::string_view kOption = "-gpgpu_scheduler";
   const std::string_view name = c.text(kOption);
@@ -62,8 +57,7 @@ void scheduler(Context& c) {
 }
 
 void registers(Context& c) {
-  constexpr std::string_view kBanks = "-gpgpu_num_reg_banks", kPorts = "-gpgpu_reg_file_port_throughput",
-                             kSchedulers = "-gpgpu_num_sched_per_core";
+  constexpr std::string_view kBanks = "-gpgpu_num_reg_banks", kPorts = "-gpgpu_reg_file_port_throughput";
   if (!c.has(kBanks) && !c.has(kPorts)) return;
   // A sub-core issues one instruction of at most 4 register operands per cycle: 8 reads of each bank never
   // bind.
@@ -131,19 +125,17 @@ std::vector<Rule> machine_rules() {
       {{{"-gpgpu_shader_registers", "8192"}},
        "sm.registers",
        "as it is",
-       [](Context& c) { copy(c, "sm.registers", "-gpgpu_shader_registers"); }},
+       [](Context& c) { c.copy("sm.registers", "-gpgpu_shader_registers"); }},
       {{{"-gpgpu_shader_cta", "32"}},
        "sm.max_ctas",
        "as it is",
-       [](Context& c) { copy(c, "sm.max_ctas", "-gpgpu_shader_cta"); }},
-      {{{"-gpgpu_num_sched_per_core", "1"}},
+       [](Context& c) { c.copy("sm.max_ctas", "-gpgpu_shader_cta"); }},
+      {{{kSchedulers, "1"}},
        "sm.subcores",
        "a scheduler is a sub-core",
-       [](Context& c) { copy(c, "sm.subcores", "-gpgpu_num_sched_per_core"); }},
+       [](Context& c) { c.copy("sm.subcores", kSchedulers); }},
       {{{"-gpgpu_scheduler", "gto"}}, "sm.scheduler", "gto and lrr; others keep the base's", scheduler},
-      {{{"-gpgpu_num_reg_banks", "8"},
-        {"-gpgpu_reg_file_port_throughput", "1"},
-        {"-gpgpu_num_sched_per_core", "1"}},
+      {{{"-gpgpu_num_reg_banks", "8"}, {"-gpgpu_reg_file_port_throughput", "1"}, {kSchedulers, "1"}},
        "rf.banks, rf.read_ports",
        "banks of the SM / schedulers, at most 2; a sub-core keeps its reads a cycle, banks * throughput, but "
        "at most 8 of a bank",

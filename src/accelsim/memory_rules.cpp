@@ -12,7 +12,7 @@ namespace lockstep::accelsim {
 namespace {
 
 constexpr std::string_view kL1 = "-gpgpu_cache:dl1", kUnified = "-gpgpu_unified_l1d_size",
-                           kShared = "-gpgpu_shmem_size", kBanks = "-gpgpu_l1_banks",
+                           kShared = "-gpgpu_shmem_size", kL1Banks = "-gpgpu_l1_banks",
                            kSkip = "-gpgpu_gmem_skip_L1D";
 constexpr std::string_view kNoL1 = "an SM always has an L1; the base's stays";
 
@@ -42,11 +42,11 @@ void l1_size(Context& c) {
 }
 
 void l1_banks(Context& c) {
-  const std::uint64_t banks = c.number(kBanks);
+  const std::uint64_t banks = c.number(kL1Banks);
   const auto cache = cache_string(c, kL1);
-  if (c.has(kBanks)) c.set("l1.tags_per_cycle", banks, {kBanks});
+  if (c.has(kL1Banks)) c.set("l1.tags_per_cycle", banks, {kL1Banks});
   if (cache && cache->port_bytes > 0)
-    c.set("l1.data_bytes_per_cycle", banks * cache->port_bytes, {kBanks, kL1});
+    c.set("l1.data_bytes_per_cycle", banks * cache->port_bytes, {kL1Banks, kL1});
 }
 
 void carveouts(Context& c) {
@@ -74,18 +74,18 @@ void load_latency(Context& c, std::string_view key, Name option) {
 }
 
 void flits(Context& c) {
-  constexpr std::string_view kMode = "-network_mode", kFlit = "-icnt_flit_size", kBooksim = "flit_size";
-  const bool booksim = c.number(kMode) == 1;
+  constexpr std::string_view kFlit = "-icnt_flit_size", kBooksim = "flit_size";
+  const bool booksim = c.number(kNetworkMode) == 1;
   const std::string_view from = booksim ? kBooksim : kFlit, other = booksim ? kFlit : kBooksim;
   c.unused(other, booksim ? "-network_mode 1: the BookSim file says it"
                           : "BookSim is not used but with -network_mode 1");
   if (!c.has(from)) {
-    return c.unused(kMode,
+    return c.unused(kNetworkMode,
                     booksim ? "a crossbar in any case; give the BookSim file for its flits" : "a crossbar");
   }
   for (const std::string_view key : {"icnt.flit_bytes", "icnt.sm_out_bytes", "icnt.sm_in_bytes",
                                      "icnt.slice_in_bytes", "icnt.slice_out_bytes"}) {
-    c.set(key, c.number(from), {from, kMode});
+    c.set(key, c.number(from), {from, kNetworkMode});
   }
 }
 
@@ -122,11 +122,6 @@ void l2_latency(Context& c) {
   c.set("l2.latency", inside, {kOption});
 }
 
-template <class Name>
-void copy(Context& c, std::string_view key, Name option) {
-  c.set(key, c.number(option), {option});
-}
-
 std::vector<Rule> l1_rules() {
   return {
       {{{kL1, "none"}, {kUnified, "0"}, {kShared, "16384"}},
@@ -135,7 +130,7 @@ std::vector<Rule> l1_rules() {
        "more sets beyond 512 ways; replacement F = fifo, else lru; MSHR entries; write-allocate N = false. "
        "Not used: write policy, hash, merges, queues",
        l1_size},
-      {{{kBanks, "1"}, {kL1, "none"}},
+      {{{kL1Banks, "1"}, {kL1, "none"}},
        "l1.tags_per_cycle, l1.data_bytes_per_cycle",
        "banks; banks * the cache string's port bytes",
        l1_banks},
@@ -163,7 +158,7 @@ std::vector<Rule> l1_rules() {
 std::vector<Rule> memory_rules() {
   std::vector<Rule> rules = l1_rules();
   for (Rule& rule : std::vector<Rule>{
-           {{{"-network_mode", "1"}, {"-icnt_flit_size", "32"}, {"flit_size", "32"}},
+           {{{kNetworkMode, "1"}, {"-icnt_flit_size", "32"}, {"flit_size", "32"}},
             "icnt.flit_bytes, icnt.sm_out_bytes, icnt.sm_in_bytes, icnt.slice_in_bytes, icnt.slice_out_bytes",
             "each port moves a flit, that is a packet of one sector, a cycle; mode 1 reads BookSim's "
             "flit_size",
@@ -171,11 +166,11 @@ std::vector<Rule> memory_rules() {
            {{{"-icnt_in_buffer_limit", "64"}},
             "icnt.queue_entries",
             "packets",
-            [](Context& c) { copy(c, "icnt.queue_entries", "-icnt_in_buffer_limit"); }},
+            [](Context& c) { c.copy("icnt.queue_entries", "-icnt_in_buffer_limit"); }},
            {{{"-gpgpu_n_cluster_ejection_buffer_size", "8"}},
             "icnt.reply_credits",
             "packets that a slice may have under way to one SM",
-            [](Context& c) { copy(c, "icnt.reply_credits", "-gpgpu_n_cluster_ejection_buffer_size"); }},
+            [](Context& c) { c.copy("icnt.reply_credits", "-gpgpu_n_cluster_ejection_buffer_size"); }},
            {{{"-gpgpu_dram_partition_queues", "8:8:8:8"}},
             "icnt.request_credits",
             "the first of the four: packets that an SM may have under way to one slice",
@@ -183,11 +178,11 @@ std::vector<Rule> memory_rules() {
            {{{"-gpgpu_n_mem", "8"}},
             "l2.partitions",
             "memory channels",
-            [](Context& c) { copy(c, "l2.partitions", "-gpgpu_n_mem"); }},
+            [](Context& c) { c.copy("l2.partitions", "-gpgpu_n_mem"); }},
            {{{"-gpgpu_n_sub_partition_per_mchannel", "1"}},
             "l2.slices_per_partition",
             "as it is",
-            [](Context& c) { copy(c, "l2.slices_per_partition", "-gpgpu_n_sub_partition_per_mchannel"); }},
+            [](Context& c) { c.copy("l2.slices_per_partition", "-gpgpu_n_sub_partition_per_mchannel"); }},
            {{{"-gpgpu_cache:dl2", "64:128:8,L:B:m:N,A:16:4,4"}},
             "l2.slice_bytes, l2.ways, l2.dirty_ways, l2.mshrs, l2.mshr_merges, l2.slice_bytes_per_cycle, "
             "tlb.miss_latency",

@@ -11,7 +11,6 @@
 namespace lockstep::accelsim {
 namespace {
 
-constexpr std::string_view kSchedulers = "-gpgpu_num_sched_per_core";
 constexpr std::string_view kInt = "-trace_opcode_latency_initiation_int", kIntUnits = "-gpgpu_num_int_units",
                            kSp = "-trace_opcode_latency_initiation_sp", kSpUnits = "-gpgpu_num_sp_units",
                            kDp = "-trace_opcode_latency_initiation_dp", kDpUnits = "-gpgpu_num_dp_units",

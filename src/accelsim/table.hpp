@@ -36,6 +36,9 @@ struct IgnoredOption {
 /// Accel-Sim's default of an option of some rule; "" for others.
 [[nodiscard]] std::string_view default_of(std::string_view option);
 
+// Options that more than one of the parts below reads.
+inline constexpr std::string_view kNetworkMode = "-network_mode", kSchedulers = "-gpgpu_num_sched_per_core";
+
 // The parts of rules().
 [[nodiscard]] std::vector<Rule> machine_rules();  // GPU, clocks, SM, register file, instruction cache
 [[nodiscard]] std::vector<Rule> memory_rules();   // L1, shared memory, interconnect, L2

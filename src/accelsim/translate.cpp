@@ -17,8 +17,6 @@ namespace {
 
 using config::printable;
 
-constexpr std::string_view kMode = "-network_mode";
-
 const IgnoredOption* find_ignored(std::string_view option) {
   static const std::map<std::string_view, const IgnoredOption*> index = [] {
     std::map<std::string_view, const IgnoredOption*> all;
@@ -54,8 +52,8 @@ void apply_rules(Context& context) {
 
 Ignored ignored(const IgnoredOption& row, const Option& option, const Context& context) {
   Ignored entry{option, std::string(row.reason), false};
-  if (option.name[0] != '-' && context.text(kMode) != "1") {
-    entry.reason = fmt::format("BookSim is not used but with {} 1", kMode);
+  if (option.name[0] != '-' && context.text(kNetworkMode) != "1") {
+    entry.reason = fmt::format("BookSim is not used but with {} 1", kNetworkMode);
   } else if (!row.modelled.empty() && option.value != row.modelled) {
     entry.reason += fmt::format("; {} is not modelled", printable(option.value));
     entry.differs = true;

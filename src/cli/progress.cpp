@@ -16,7 +16,7 @@ namespace lockstep::cli {
 namespace {
 
 using Milliseconds = std::chrono::milliseconds;
-constexpr Milliseconds kLogPeriod{10000}, kTerminalPeriod{200}, kFirst{1000};
+constexpr Milliseconds kLogPeriod{10000}, kTerminalPeriod{200}, kFirstLine{1000};
 
 std::string time_left(double seconds) {
   const auto s = std::lround(std::min(seconds, 3.6e8));
@@ -80,7 +80,7 @@ void ProgressPrinter::update(const gpu::Progress& progress) {
 
 void ProgressPrinter::update(const cuda::Execution& execution) {
   const auto now = Clock::now();
-  if (now - start_ < kFirst || now - last_ < (terminal_ ? kTerminalPeriod : kLogPeriod)) return;
+  if (now - start_ < kFirstLine || now - last_ < (terminal_ ? kTerminalPeriod : kLogPeriod)) return;
   last_ = now;
   const double seconds = std::chrono::duration<double>(now - std::exchange(executed_at_, now)).count();
   const std::uint64_t before = std::exchange(executed_, execution.thread_instructions);

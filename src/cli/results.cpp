@@ -11,14 +11,14 @@
 
 namespace lockstep::cli {
 namespace {
-constexpr auto kFirst = std::chrono::milliseconds(250);  // a shorter run is written once, at its end
+constexpr auto kFirstWrite = std::chrono::milliseconds(250);  // a shorter run is written once, at its end
 constexpr auto kPeriod = std::chrono::seconds(2);
 constexpr int kTimesCost = 20;  // writing takes at most a twentieth of the time
 }  // namespace
 
 ResultFolder::ResultFolder(std::string directory, const std::string& resolved_ini,
                            const std::string& system_ini)
-    : ResultFolder(std::move(directory), resolved_ini, system_ini, kFirst) {}
+    : ResultFolder(std::move(directory), resolved_ini, system_ini, kFirstWrite) {}
 
 ResultFolder::ResultFolder(std::string directory, const std::string& resolved_ini,
                            const std::string& system_ini, Clock::duration first)

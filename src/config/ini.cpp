@@ -14,7 +14,7 @@
 namespace lockstep::config {
 namespace {
 
-constexpr std::size_t kMaxBytes = 1u << 20;
+constexpr std::size_t kMaxFileBytes = 1u << 20;
 constexpr std::size_t kLongestLine = 4096;
 
 /// Where a comment starts, or the line's size.
@@ -109,11 +109,11 @@ std::string read_text_file(const std::string& file) {
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   if (!in) throw InputError(file, 0, std::string("cannot be opened: ") + std::strerror(errno));
-  std::string text(kMaxBytes + 1, '\0');
+  std::string text(kMaxFileBytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) throw InputError(file, 0, "cannot be read");
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kMaxBytes) throw InputError(file, 0, "is larger than 1 MiB, expected an INI file");
+  if (text.size() > kMaxFileBytes) throw InputError(file, 0, "is larger than 1 MiB, expected an INI file");
   return text;
 }
 

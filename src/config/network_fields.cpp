@@ -22,7 +22,7 @@ NetworkField row(const char* section, const char* key, Measure measure, std::uin
 }
 
 using NetworkRows = std::vector<NetworkField>;
-constexpr std::uint64_t kMaxPs = 1'000'000'000, kMaxBytes = 1 << 24;
+constexpr std::uint64_t kMaxPs = 1'000'000'000, kMaxSetBytes = 1 << 24;
 
 NetworkRows nic_rows() {
   using N = NicGroup;
@@ -90,18 +90,18 @@ NetworkRows core_rows() {
                                  "assumed, of a 2-wide core"),
       row<kGroup, &C::outstanding>(kSection, "outstanding", M::kNone, 1, 64,
                                    "loads of a core under way at once", "assumed"),
-      row<kGroup, &C::data_bytes>(kSection, "data_bytes", M::kBytes, 1024, kMaxBytes,
+      row<kGroup, &C::data_bytes>(kSection, "data_bytes", M::kBytes, 1024, kMaxSetBytes,
                                   "L1 data cache of a core; lines of 128 bytes", kTable),
       row<kGroup, &C::data_ways>(kSection, "data_ways", M::kNone, 1, 64, "its ways", kTable),
-      row<kGroup, &C::code_bytes>(kSection, "code_bytes", M::kBytes, 1024, kMaxBytes,
+      row<kGroup, &C::code_bytes>(kSection, "code_bytes", M::kBytes, 1024, kMaxSetBytes,
                                   "L1 instruction cache of a core; lines of 128 bytes", kTable),
       row<kGroup, &C::code_ways>(kSection, "code_ways", M::kNone, 1, 64, "its ways", kTable),
       row<kGroup, &C::hot_lines>(kSection, "hot_lines", M::kNone, 0, 1024,
                                  "lines of 64 bytes of a small set that a call touches", kAssumed),
-      row<kGroup, &C::hot_bytes>(kSection, "hot_bytes", M::kBytes, 128, kMaxBytes, "that set", kAssumed),
+      row<kGroup, &C::hot_bytes>(kSection, "hot_bytes", M::kBytes, 128, kMaxSetBytes, "that set", kAssumed),
       row<kGroup, &C::cold_lines>(kSection, "cold_lines", M::kNone, 0, 1024,
                                   "lines of 64 bytes of a large set that a call touches", kAssumed),
-      row<kGroup, &C::cold_bytes>(kSection, "cold_bytes", M::kBytes, 128, kMaxBytes, "that set", kAssumed),
+      row<kGroup, &C::cold_bytes>(kSection, "cold_bytes", M::kBytes, 128, kMaxSetBytes, "that set", kAssumed),
       row<kGroup, &C::lock_lines>(
           kSection, "lock_lines", M::kNone, 0, 2,
           "1: stores to the status words of entries lock their lines in the L2 until a core "
@@ -126,7 +126,7 @@ NetworkRows core_rows() {
           "assumed: what cores share is not on the way of a call"),
       row<kGroup, &C::call_code_lines>(kSection, "call_code_lines", M::kNone, 0, 1024,
                                        "lines of 64 bytes of its code that a call runs through", kAssumed),
-      row<kGroup, &C::call_code_bytes>(kSection, "call_code_bytes", M::kBytes, 128, kMaxBytes, "that code",
+      row<kGroup, &C::call_code_bytes>(kSection, "call_code_bytes", M::kBytes, 128, kMaxSetBytes, "that code",
                                        kAssumed),
   };
 }

@@ -4,8 +4,6 @@
 namespace lockstep::config {
 namespace {
 
-using E = EnergyGroup;
-
 template <auto Field>
 Parameter voltage(const char* key, const char* help) {
   return integer(key, Measure::kMillivolts, 100, 5000, help, number<&GpuConfig::energy, Field>());
@@ -20,6 +18,7 @@ Parameter energy(const char* key, const char* help) {
 }
 
 Rows power_rows() {
+  using E = EnergyGroup;
   return {
       name("energy.source", "where the coefficients come from, shown in reports; none: no energy is reported",
            text<&GpuConfig::energy, &E::source>()),
@@ -37,7 +36,8 @@ Rows power_rows() {
   };
 }
 
-Rows sm_rows() {
+Rows sm_energy_rows() {
+  using E = EnergyGroup;
   return {
       energy<&E::instruction>("energy.instruction", "a warp instruction: fetch, decode, schedule, pipeline"),
       energy<&E::register_read>(
@@ -59,6 +59,7 @@ Rows sm_rows() {
 }
 
 Rows memory_side_rows() {
+  using E = EnergyGroup;
   return {
       energy<&E::l1_read_hit>("energy.l1_read_hit", "a sector read from the L1"),
       energy<&E::l1_read_miss>("energy.l1_read_miss", "a sector read that the L1 lacks"),
@@ -80,7 +81,7 @@ Rows memory_side_rows() {
 
 Rows energy_rows() {
   Rows rows = power_rows();
-  for (Rows& group : std::vector<Rows>{sm_rows(), memory_side_rows()}) {
+  for (Rows& group : std::vector<Rows>{sm_energy_rows(), memory_side_rows()}) {
     for (Parameter& row : group) rows.push_back(std::move(row));
   }
   return rows;

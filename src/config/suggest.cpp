@@ -15,7 +15,7 @@
 namespace lockstep::config {
 namespace {
 
-constexpr std::size_t kLongest = 64;  // a longer text is not a misspelt name
+constexpr std::size_t kLongestName = 64;  // a longer text is not a misspelt name
 
 std::string question(std::string_view nearest) {
   return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
@@ -176,11 +176,11 @@ std::string list_of(std::span<const std::string_view> names) {
 }
 
 std::string suggestion(std::string_view text, std::span<const std::string_view> candidates) {
-  return text.size() > kLongest ? "" : question(nearest_spelling(text, candidates));
+  return text.size() > kLongestName ? "" : question(nearest_spelling(text, candidates));
 }
 
 std::string key_suggestion(std::string_view text, std::span<const std::string_view> keys) {
-  if (text.size() > kLongest) return "";
+  if (text.size() > kLongestName) return "";
   std::string_view nearest = nearest_words(text, keys);
   if (nearest.empty()) nearest = nearest_spelling(text, keys);
   if (nearest.empty()) nearest = key_named(text, keys);

@@ -8,18 +8,18 @@
 
 #include "export/formats.hpp"
 #include "util/error.hpp"
+#include "util/types.hpp"
 
 namespace lockstep::exporter {
 namespace {
 
-constexpr std::uint64_t kPsOfNs = 1000;
 constexpr std::uint32_t kMaxLanes = 256;  // processors of a rank: a number of 8 bits
 
 /// In LogGOPSim a message of s bytes takes (s - 1) G on the wire, so an empty one has a byte.
 std::uint64_t size_of(const Node& node) { return std::max<std::uint64_t>(node.bytes, 1); }
 
-void put_node(std::string& out, const Graph& graph, std::size_t index, std::uint64_t ns,
-              const std::vector<std::uint32_t>& numbers) {
+void put_operation(std::string& out, const Graph& graph, std::size_t index, std::uint64_t ns,
+                   const std::vector<std::uint32_t>& numbers) {
   const Node& node = graph.nodes[index];
   const auto to = std::back_inserter(out);
   fmt::format_to(to, "l{}: ", numbers[index]);
@@ -53,7 +53,7 @@ std::vector<File> write_goal(const Graph& graph, const std::string& where) {
   const auto numbers = numbers_in_ranks(graph);
   std::vector<std::string> ranks(graph.ranks);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    put_node(ranks[graph.nodes[i].rank], graph, i, times[i], numbers);
+    put_operation(ranks[graph.nodes[i].rank], graph, i, times[i], numbers);
   std::string text = fmt::format("num_ranks {}\n", graph.ranks);
   for (std::uint16_t r = 0; r < graph.ranks; ++r) text += fmt::format("\nrank {} {{\n{}}}\n", r, ranks[r]);
   return {{where, std::move(text)}};

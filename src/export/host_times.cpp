@@ -1,11 +1,12 @@
 #include "export/host_times.hpp"
 
 #include "net/host_process.hpp"
+#include "util/types.hpp"
 
 namespace lockstep::exporter {
 namespace {
 
-constexpr std::uint64_t kPsOfNs = 1000, kPsKhz = 1'000'000'000;  // a clock whose cycles are ps
+constexpr std::uint64_t kPsKhz = 1'000'000'000;  // a clock whose cycles are ps
 
 }  // namespace
 

@@ -13,14 +13,13 @@
 #include "export/processes.hpp"
 #include "mem/apertures.hpp"
 #include "util/error.hpp"
+#include "util/types.hpp"
 
 namespace lockstep::exporter {
 namespace {
 
 using trace::Command;
-using Kind = Command::Kind;
-
-constexpr std::uint64_t kPsOfNs = 1000;
+using CommandKind = Command::Kind;
 
 /// Follows host::HostQueue, with nodes in place of times.
 class Maker {
@@ -84,56 +83,56 @@ class Maker {
 };
 
 void Maker::add(const Command& c) {
-  if (c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) close_gate();
+  if (c.kind != CommandKind::kCopyToDevice && c.kind != CommandKind::kCopyToHost) close_gate();
   switch (c.kind) {
-    case Kind::kCopyToDevice:
-    case Kind::kCopyToHost:
+    case CommandKind::kCopyToDevice:
+    case CommandKind::kCopyToHost:
       return add_plain_copy(c);
-    case Kind::kKernel:
+    case CommandKind::kKernel:
       return add_kernel(c);
-    case Kind::kWait:
+    case CommandKind::kWait:
       return host_.waited(everything());
-    case Kind::kEventWait:
+    case CommandKind::kEventWait:
       return host_.waited(events_.at(c.event));
-    case Kind::kStreamCopyToDevice:
-    case Kind::kStreamCopyToHost: {
+    case CommandKind::kStreamCopyToDevice:
+    case CommandKind::kStreamCopyToHost: {
       Stream& stream = enter(c, c.stream);
       return stream.frontier.set({link_copy(c, stream.frontier), stream.chain});
     }
-    case Kind::kFill:
+    case CommandKind::kFill:
       return copy(enter(c, c.stream), c.device, "fill", c.address, c.bytes);
-    case Kind::kDeviceCopy:
+    case CommandKind::kDeviceCopy:
       return copy(enter(c, c.stream), c.device, "device_to_device", c.address, c.bytes);
-    case Kind::kPeerCopy:
+    case CommandKind::kPeerCopy:
       return add_peer_copy(c);
-    case Kind::kEventRecord:
+    case CommandKind::kEventRecord:
       return (void)events_.push_back(enter(c, c.stream).frontier);
-    case Kind::kStreamWait:
+    case CommandKind::kStreamWait:
       return enter(c, c.stream).frontier.merge(events_.at(c.event));
-    case Kind::kPlace:
+    case CommandKind::kPlace:
       return apertures_.place(c.address, c.bytes, c.device);
-    case Kind::kMulticast:  // kernels use it
+    case CommandKind::kMulticast:  // kernels use it
       return;
-    case Kind::kHostCall:
+    case CommandKind::kHostCall:
       if (!processes_have_calls_)
         host_.call(c.thread, times_.call(c.call, c.device), c.call == Command::Call::kReturn);
       return;
-    case Kind::kHostTask:
+    case CommandKind::kHostTask:
       return add_task(c);
-    case Kind::kManage:
-    case Kind::kRelease:
-    case Kind::kAdvise:
-    case Kind::kPrefetch:
-    case Kind::kHostAccess:
-    case Kind::kDeviceAccess:
-    case Kind::kStreamPrefetch:
+    case CommandKind::kManage:
+    case CommandKind::kRelease:
+    case CommandKind::kAdvise:
+    case CommandKind::kPrefetch:
+    case CommandKind::kHostAccess:
+    case CommandKind::kDeviceAccess:
+    case CommandKind::kStreamPrefetch:
       throw UserError(
           fmt::format("{}: a trace with managed memory cannot be exported: results do not say what "
                       "single migrations take",
                       trace_->name()));
-    case Kind::kNetMemory:
-    case Kind::kNetQueue:
-    case Kind::kNetOperation:
+    case CommandKind::kNetMemory:
+    case CommandKind::kNetQueue:
+    case CommandKind::kNetOperation:
       throw UserError(
           fmt::format("{}: networking from within kernels cannot be exported: there, messages and "
                       "computation are not separate",
@@ -233,7 +232,7 @@ void Maker::add_peer_copy(const Command& c) {
   Command part = c;
   if (routes_[from][to] == config::SystemConfig::kNoEdge) {
     for (const bool to_device : {false, true}) {
-      part.kind = to_device ? Kind::kStreamCopyToDevice : Kind::kStreamCopyToHost;
+      part.kind = to_device ? CommandKind::kStreamCopyToDevice : CommandKind::kStreamCopyToHost;
       part.device = to_device ? to : from;
       part.address = to_device ? c.address : c.source;
       stream.frontier.set({link_copy(part, stream.frontier), stream.chain});

@@ -3,34 +3,34 @@
 namespace lockstep::exporter {
 namespace {
 
-using Kind = trace::HostTask::Kind;
+using TaskKind = trace::HostTask::Kind;
 using Space = MessageKey::Space;
 
-const char* name_of(Kind kind) {
+const char* name_of(TaskKind kind) {
   switch (kind) {
-    case Kind::kCompute:
-    case Kind::kElapse:
+    case TaskKind::kCompute:
+    case TaskKind::kElapse:
       return "compute";
-    case Kind::kSend:
-    case Kind::kMessage:
-    case Kind::kOffer:
+    case TaskKind::kSend:
+    case TaskKind::kMessage:
+    case TaskKind::kOffer:
       return "call that sends";
-    case Kind::kReceive:
-    case Kind::kArrived:
-    case Kind::kAccept:
+    case TaskKind::kReceive:
+    case TaskKind::kArrived:
+    case TaskKind::kAccept:
       return "call that receives";
-    case Kind::kFlush:
-    case Kind::kSent:
+    case TaskKind::kFlush:
+    case TaskKind::kSent:
       return "call that waits for what was sent";
-    case Kind::kEnter:
+    case TaskKind::kEnter:
       return "call";
-    case Kind::kCall:
+    case TaskKind::kCall:
       return "call of the CUDA runtime";
-    case Kind::kPut:
-    case Kind::kGet:
-    case Kind::kAtomic:
+    case TaskKind::kPut:
+    case TaskKind::kGet:
+    case TaskKind::kAtomic:
       return "one-sided call";
-    case Kind::kDone:
+    case TaskKind::kDone:
       return "call that waits for one-sided calls";
   }
   return "";
@@ -44,43 +44,43 @@ void Process::add(const trace::HostTask& task, Frontier& stream, std::uint32_t c
   if (const std::uint64_t ps = times_->task(task, device_); ps > 0)
     stream.set({draft_->compute(device_, kHost, ps, name_of(task.kind), stream), chain});
   switch (task.kind) {
-    case Kind::kSend:
-    case Kind::kMessage:
-    case Kind::kOffer:
+    case TaskKind::kSend:
+    case TaskKind::kMessage:
+    case TaskKind::kOffer:
       return send(task, stream);
-    case Kind::kReceive:
-    case Kind::kArrived:
+    case TaskKind::kReceive:
+    case TaskKind::kArrived:
       return arrive(task, stream, chain);
-    case Kind::kAccept:
+    case TaskKind::kAccept:
       return accept(task, stream);
-    case Kind::kFlush:
+    case TaskKind::kFlush:
       stream.merge(unflushed_);
       return unflushed_.clear();
-    case Kind::kSent:
+    case TaskKind::kSent:
       if (const auto found = offered_.find({task.peer, task.instructions}); found != offered_.end())
         stream.add({found->second});
       return;
-    case Kind::kPut:
-    case Kind::kGet:
-    case Kind::kAtomic:
+    case TaskKind::kPut:
+    case TaskKind::kGet:
+    case TaskKind::kAtomic:
       return operate(task, stream);
-    case Kind::kDone:
+    case TaskKind::kDone:
       if (const auto found = replies_.find({task.peer, task.instructions}); found != replies_.end())
         stream.add({found->second});
       return;
-    case Kind::kCompute:
-    case Kind::kEnter:
-    case Kind::kCall:
-    case Kind::kElapse:
+    case TaskKind::kCompute:
+    case TaskKind::kEnter:
+    case TaskKind::kCall:
+    case TaskKind::kElapse:
       return;
   }
 }
 
 void Process::send(const trace::HostTask& task, Frontier& stream) {
-  const bool program = task.kind == Kind::kSend;
+  const bool program = task.kind == TaskKind::kSend;
   const MessageKey key{device_, task.peer, program ? Space::kProgram : Space::kLibrary,
                        program ? sent_[task.peer]++ : task.instructions};
-  const bool offered = task.kind == Kind::kOffer;
+  const bool offered = task.kind == TaskKind::kOffer;
   const std::uint32_t node = draft_->send(key, task.bytes, offered, kHost, stream);
   if (offered) offered_[{task.peer, task.instructions}] = node;
   unflushed_.add({node});
@@ -88,7 +88,7 @@ void Process::send(const trace::HostTask& task, Frontier& stream) {
 }
 
 void Process::arrive(const trace::HostTask& task, Frontier& stream, std::uint32_t chain) {
-  const bool program = task.kind == Kind::kReceive;
+  const bool program = task.kind == TaskKind::kReceive;
   if (const auto found = accepted_.find({task.peer, task.instructions}); !program && found != accepted_.end())
     return stream.add({found->second});
   const MessageKey key{task.peer, device_, program ? Space::kProgram : Space::kLibrary,
@@ -104,8 +104,8 @@ void Process::accept(const trace::HostTask& task, Frontier& stream) {
 }
 
 void Process::operate(const trace::HostTask& task, Frontier& stream) {
-  const bool get = task.kind == Kind::kGet;
-  const bool fetches = get || (task.kind == Kind::kAtomic && task.local != 0);
+  const bool get = task.kind == TaskKind::kGet;
+  const bool fetches = get || (task.kind == TaskKind::kAtomic && task.local != 0);
   const MessageKey there{device_, task.peer, Space::kOneSided, task.instructions};
   const MessageKey back{task.peer, device_, Space::kReply, task.instructions};
   stream.add({draft_->send(there, get ? 0 : task.bytes, false, kHost, stream), begun_, true});

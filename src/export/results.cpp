@@ -12,6 +12,7 @@
 #include "stats/stored_run.hpp"
 #include "stats/text.hpp"
 #include "util/error.hpp"
+#include "util/types.hpp"
 
 namespace lockstep::exporter {
 namespace {
@@ -35,7 +36,6 @@ T member(const std::string& folder, const Json& object, const char* key) {
 }
 
 std::uint64_t time_ps(const std::string& folder, const Json& object, const char* key) {
-  constexpr double kPsOfNs = 1000;
   constexpr double kMax = 1e15;  // ps that a double has exactly
   const double ps = member<double>(folder, object, key) * kPsOfNs;
   if (!(ps < kMax)) throw InputError(folder + "/stats.json", 0, fmt::format("\"{}\" is too large", key));

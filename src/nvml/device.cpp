@@ -13,8 +13,6 @@ namespace lockstep::nvml {
 
 namespace {
 
-constexpr unsigned kKhzPerMhz = 1000;
-
 /// nvmlClockType_t.
 enum Clock : int { kGraphics, kSm, kMemory, kVideo };
 

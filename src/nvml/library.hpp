@@ -17,6 +17,8 @@ namespace lockstep::nvml {
 
 using abi::Return;
 
+inline constexpr unsigned kKhzPerMhz = 1000;
+
 /// What nvmlDevice_t points to.
 struct Device {
   unsigned number = 0;

@@ -16,8 +16,6 @@ namespace lockstep::nvml {
 
 namespace {
 
-constexpr unsigned kKhzPerMhz = 1000;
-
 /// nvmlDeviceArchitecture_t by compute capability times 10: the last row that is not above it.
 struct Architecture {
   unsigned arch, number;

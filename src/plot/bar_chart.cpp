@@ -10,7 +10,7 @@ namespace lockstep::plot {
 namespace {
 
 constexpr double kBarHeight = 16, kGap = 8;  // sideways
-constexpr double kMaxLabelShare = 0.4;       // of the width, for sideways categories
+constexpr double kMaxCategoryShare = 0.4;    // of the width, for sideways categories
 constexpr double kMinLabelWidth = 46;  // upright: narrower categories are named by every second, third...
 
 double value_at(const BarChart::Bars& bars, std::size_t category) {
@@ -119,7 +119,7 @@ void draw_sideways(Canvas& canvas, const BarChart& chart, const std::vector<Lege
   double label_width = 0;
   for (const std::string& name : chart.categories)
     label_width = std::max(label_width, text_width(name, kFontSize));
-  label_width = std::min(label_width, kMaxLabelShare * canvas.size().width);
+  label_width = std::min(label_width, kMaxCategoryShare * canvas.size().width);
   Frame frame{.box = {}, .x = range_of(chart.value, {0, highest(chart)})};
   frame.box = plot_box(canvas.size(), top, label_width, true, false);
   const Box& box = frame.box;

@@ -3,17 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "plot/canvas.hpp"
 
 namespace lockstep::plot {
 namespace {
 
-constexpr double kMinOpacity = 0.08;    // of the lowest value: to be told from no value
-constexpr double kWhiteTextFrom = 0.6;  // depth from which the cell's text takes the paper's colour
-constexpr double kMinCellForText = 34;  // pixels
-constexpr double kMaxLabelShare = 0.3;  // of the width, for the rows' names
+constexpr double kMinOpacity = 0.08;      // of the lowest value: to be told from no value
+constexpr double kWhiteTextFrom = 0.6;    // depth from which the cell's text takes the paper's colour
+constexpr double kMinCellForText = 34;    // pixels
+constexpr double kMaxRowNameShare = 0.3;  // of the width, for the rows' names
 constexpr double kKeyWidth = 160, kKeySteps = 32;
 
 struct Depths {
@@ -28,8 +27,7 @@ struct Depths {
 };
 
 Depths depths_of(const HeatMap& map) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  Depths depths{{kInfinity, -kInfinity}, map.scale};
+  Depths depths{kEmptyRange, map.scale};
   for (const double v : map.values) {
     if (!depths.shown(v)) {
       depths.left_out += std::isfinite(v) ? 1u : 0u;
@@ -90,7 +88,7 @@ void draw_names(Canvas& canvas, const HeatMap& map, const Box& box) {
                 Anchor::kMiddle);
   for (std::size_t r = 0; r < map.rows.size(); r += row_stride)
     canvas.text(box.left - 6, box.top + height * (static_cast<double>(r) + 0.5) + 4,
-                fitted(map.rows[r], kMaxLabelShare * canvas.size().width, kFontSize), Anchor::kEnd);
+                fitted(map.rows[r], kMaxRowNameShare * canvas.size().width, kFontSize), Anchor::kEnd);
   canvas.text((box.left + box.right) / 2, box.bottom + 33, map.x_title, Anchor::kMiddle);
   if (!map.y_title.empty()) canvas.upward_text(16, (box.top + box.bottom) / 2, map.y_title);
 }
@@ -103,7 +101,7 @@ std::string svg(const HeatMap& map, Place place) {
   const double top = draw_key(canvas, map, depths, map.title.empty() ? 6 : 30);
   double label_width = 0;
   for (const std::string& name : map.rows) label_width = std::max(label_width, text_width(name, kFontSize));
-  label_width = std::min(label_width, kMaxLabelShare * map.size.width);
+  label_width = std::min(label_width, kMaxRowNameShare * map.size.width);
   const Box box = plot_box(map.size, top, label_width, !map.x_title.empty(), !map.y_title.empty());
   draw_names(canvas, map, box);
   if (depths.range.from <= depths.range.to && !map.rows.empty() && !map.columns.empty()) {

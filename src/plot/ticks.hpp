@@ -1,6 +1,7 @@
 // Round numbers along an axis.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace lockstep::plot {
 struct Range {
   double from = 0, to = 1;
 };
+/// Of no value yet.
+inline constexpr Range kEmptyRange{std::numeric_limits<double>::infinity(),
+                                   -std::numeric_limits<double>::infinity()};
 
 struct Tick {
   double value = 0;

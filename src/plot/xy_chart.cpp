@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "plot/canvas.hpp"
 
 namespace lockstep::plot {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRadius = 3.5;
 
 bool shown(const Axis& axis, double value) {
@@ -20,7 +18,7 @@ bool shown(const Axis& axis, double value) {
 bool shown(const Chart& chart, const Point& p) { return shown(chart.x, p.x) && shown(chart.y, p.y); }
 
 struct Extent {
-  Range x{kInfinity, -kInfinity}, y{kInfinity, -kInfinity};
+  Range x = kEmptyRange, y = kEmptyRange;
   std::size_t left_out = 0;
 };
 

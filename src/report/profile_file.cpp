@@ -11,39 +11,40 @@
 namespace lockstep::report {
 namespace {
 
-using Json = nlohmann::json;
+using ProfileJson = nlohmann::json;
 
 [[noreturn]] void fail(const std::string& file, const std::string& what) {
   throw InputError(file, 0, what + ", expected a profile.json of lockstep");
 }
 
-const Json& need(const std::string& file, const Json& object, const char* key, Json::value_t type) {
+const ProfileJson& need(const std::string& file, const ProfileJson& object, const char* key,
+                        ProfileJson::value_t type) {
   const auto found = object.is_object() ? object.find(key) : object.end();
   if (!object.is_object() || found == object.end() || found->type() != type)
-    fail(file, fmt::format("found no \"{}\" of type {}", key, Json(type).type_name()));
+    fail(file, fmt::format("found no \"{}\" of type {}", key, ProfileJson(type).type_name()));
   return *found;
 }
 
-std::uint64_t whole(const std::string& file, const Json& value) {
+std::uint64_t whole(const std::string& file, const ProfileJson& value) {
   if (!value.is_number_unsigned())
     fail(file, fmt::format("found {} in place of a whole number", value.dump()));
   return value.get<std::uint64_t>();
 }
 
-std::string text_if_any(const Json& object, const char* key) {
+std::string text_if_any(const ProfileJson& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-stats::ProfiledCode code_of(const std::string& file, const Json& json) {
+stats::ProfiledCode code_of(const std::string& file, const ProfileJson& json) {
   stats::ProfiledCode code;
-  code.kernel = need(file, json, "kernel", Json::value_t::string).get<std::string>();
-  for (const Json& i : need(file, json, "instructions", Json::value_t::array)) {
+  code.kernel = need(file, json, "kernel", ProfileJson::value_t::string).get<std::string>();
+  for (const ProfileJson& i : need(file, json, "instructions", ProfileJson::value_t::array)) {
     stats::ProfiledInstruction& instruction = code.instructions.emplace_back();
-    const std::uint64_t pc = whole(file, need(file, i, "pc", Json::value_t::number_unsigned));
+    const std::uint64_t pc = whole(file, need(file, i, "pc", ProfileJson::value_t::number_unsigned));
     if (pc > std::numeric_limits<std::uint32_t>::max()) fail(file, fmt::format("found a pc of {}", pc));
     instruction.pc = static_cast<std::uint32_t>(pc);
-    instruction.text = need(file, i, "text", Json::value_t::string).get<std::string>();
+    instruction.text = need(file, i, "text", ProfileJson::value_t::string).get<std::string>();
     instruction.ptx = text_if_any(i, "ptx");
     instruction.source_file = text_if_any(i, "file");
     if (const auto line = i.find("line"); line != i.end())
@@ -54,14 +55,14 @@ stats::ProfiledCode code_of(const std::string& file, const Json& json) {
 }
 
 /// The cycles of every reason but `empty`, from column `c` on.
-stats::StallCycles stalls_of(const std::string& file, const Json& json, std::size_t& c) {
+stats::StallCycles stalls_of(const std::string& file, const ProfileJson& json, std::size_t& c) {
   stats::StallCycles stalls{};
   for (unsigned s = 0; s < stats::kStalls; ++s)
     if (s != static_cast<unsigned>(stats::Stall::kEmpty)) stalls[s] = whole(file, json[c++]);
   return stalls;
 }
 
-stats::InstructionCounters row_of(const std::string& file, const Json& json, std::size_t columns) {
+stats::InstructionCounters row_of(const std::string& file, const ProfileJson& json, std::size_t columns) {
   if (!json.is_array() || json.size() != columns)
     fail(file, fmt::format("found a row without {} numbers", columns));
   stats::InstructionCounters row;
@@ -75,10 +76,10 @@ stats::InstructionCounters row_of(const std::string& file, const Json& json, std
   return row;
 }
 
-std::vector<stats::StallCycles> subcores_of(const std::string& file, const Json& launch) {
+std::vector<stats::StallCycles> subcores_of(const std::string& file, const ProfileJson& launch) {
   std::vector<stats::StallCycles> subcores;
   const std::size_t columns = stats::subcore_columns().size();
-  for (const Json& row : need(file, launch, "subcores", Json::value_t::array)) {
+  for (const ProfileJson& row : need(file, launch, "subcores", ProfileJson::value_t::array)) {
     if (!row.is_array() || row.size() != columns)
       fail(file, fmt::format("found a sub-core without {} numbers", columns));
     std::size_t c = 0;
@@ -87,27 +88,27 @@ std::vector<stats::StallCycles> subcores_of(const std::string& file, const Json&
   return subcores;
 }
 
-void check_columns(const std::string& file, const Json& root, const char* key,
+void check_columns(const std::string& file, const ProfileJson& root, const char* key,
                    const std::vector<stats::ProfileColumn>& expected) {
-  const Json& columns = need(file, root, key, Json::value_t::array);
-  const bool same =
-      std::equal(columns.begin(), columns.end(), expected.begin(), expected.end(),
-                 [](const Json& a, const stats::ProfileColumn& b) { return a == Json(b.name); });
+  const ProfileJson& columns = need(file, root, key, ProfileJson::value_t::array);
+  const bool same = std::equal(
+      columns.begin(), columns.end(), expected.begin(), expected.end(),
+      [](const ProfileJson& a, const stats::ProfileColumn& b) { return a == ProfileJson(b.name); });
   if (!same) fail(file, "found other columns than this program writes");
 }
 
-LaunchProfile launch_of(const std::string& file, const Json& json,
+LaunchProfile launch_of(const std::string& file, const ProfileJson& json,
                         const std::vector<stats::ProfiledCode>& codes) {
   LaunchProfile launch;
-  launch.kernel = whole(file, need(file, json, "kernel", Json::value_t::number_unsigned));
-  launch.code = whole(file, need(file, json, "code", Json::value_t::number_unsigned));
+  launch.kernel = whole(file, need(file, json, "kernel", ProfileJson::value_t::number_unsigned));
+  launch.code = whole(file, need(file, json, "code", ProfileJson::value_t::number_unsigned));
   if (launch.code >= codes.size()) fail(file, fmt::format("found code {} of {}", launch.code, codes.size()));
-  const Json& rows = need(file, json, "rows", Json::value_t::array);
+  const ProfileJson& rows = need(file, json, "rows", ProfileJson::value_t::array);
   if (rows.size() != codes[launch.code].instructions.size())
     fail(file, fmt::format("found {} rows for {} instructions", rows.size(),
                            codes[launch.code].instructions.size()));
   const std::size_t columns = stats::profile_columns().size();
-  for (const Json& row : rows) launch.counts.instructions.push_back(row_of(file, row, columns));
+  for (const ProfileJson& row : rows) launch.counts.instructions.push_back(row_of(file, row, columns));
   launch.counts.subcores = subcores_of(file, json);
   return launch;
 }
@@ -115,18 +116,19 @@ LaunchProfile launch_of(const std::string& file, const Json& json,
 }  // namespace
 
 Profile parse_profile(const std::string& text, const std::string& file) {
-  const Json root = Json::parse(text, nullptr, false);
+  const ProfileJson root = ProfileJson::parse(text, nullptr, false);
   if (root.is_discarded()) fail(file, "not valid JSON");
-  if (const Json& schema = need(file, root, "schema", Json::value_t::number_unsigned); schema != 1u)
+  if (const ProfileJson& schema = need(file, root, "schema", ProfileJson::value_t::number_unsigned);
+      schema != 1u)
     throw InputError(file, 0, fmt::format("found schema {}, this program reads schema 1", schema.dump()));
   check_columns(file, root, "columns", stats::profile_columns());
   check_columns(file, root, "subcore_columns", stats::subcore_columns());
   Profile profile;
-  profile.config_hash = need(file, root, "config_hash", Json::value_t::string).get<std::string>();
-  profile.trace_hash = text_if_any(need(file, root, "trace", Json::value_t::object), "hash");
-  for (const Json& code : need(file, root, "codes", Json::value_t::array))
+  profile.config_hash = need(file, root, "config_hash", ProfileJson::value_t::string).get<std::string>();
+  profile.trace_hash = text_if_any(need(file, root, "trace", ProfileJson::value_t::object), "hash");
+  for (const ProfileJson& code : need(file, root, "codes", ProfileJson::value_t::array))
     profile.codes.push_back(code_of(file, code));
-  for (const Json& kernel : need(file, root, "kernels", Json::value_t::array))
+  for (const ProfileJson& kernel : need(file, root, "kernels", ProfileJson::value_t::array))
     profile.kernels.push_back(launch_of(file, kernel, profile.codes));
   return profile;
 }

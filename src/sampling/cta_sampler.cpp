@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "sampling/estimate.hpp"
 #include "sampling/quantile.hpp"
 #include "sampling/random.hpp"
 
@@ -17,11 +18,10 @@ constexpr std::uint64_t kBlock = kWarming + kMeasured;
 constexpr double kL2Fills = 1.5;           // sizes of the L2 until its lines are the kernel's own
 constexpr std::uint64_t kBeginnings = 12;  // the beginning is at most one in this many CTAs
 constexpr std::size_t kMinParts = 6;
-constexpr double kPriorScatter = 0.03;    // of a part, relative, before it is measured
-constexpr double kPriorFreedom = 2;       // what that weighs against what was measured; assumed
-constexpr std::size_t kFirstScatter = 3;  // parts: the least that have one
-constexpr std::uint64_t kSparse = 2;    // shorter parts, in waves that are timed, would gain little; assumed
-constexpr double kPlannedFreedom = 10;  // of the interval that is aimed at; assumed
+constexpr double kPriorPartScatter = 0.03;  // of a part, relative, before it is measured
+constexpr std::size_t kFirstScatter = 3;    // parts: the least that have one
+constexpr std::uint64_t kSparse = 2;  // shorter parts, in waves that are timed, would gain little; assumed
+constexpr double kPlannedPartFreedom = 10;  // of the interval that is aimed at; assumed
 
 constexpr std::size_t kL2Misses =
     1 + (offsetof(stats::KernelCounters, mem) + offsetof(stats::PartitionCounters, l2) +
@@ -78,14 +78,14 @@ Measures CtaSampler::of_cta(const Measures& so_far, std::uint64_t dispatched) co
 
 /// As many as the scatter of those so far asks for, in the share of the kernel that is left.
 std::uint64_t CtaSampler::parts_left(std::uint64_t ctas_left) const {
-  double squares = kPriorFreedom * kPriorScatter * kPriorScatter, weight = kPriorFreedom;
+  double squares = kPriorFreedom * kPriorPartScatter * kPriorPartScatter, weight = kPriorFreedom;
   if (parts_.size() >= kFirstScatter) {
     double mean = 0;
     for (const Part& part : parts_) mean += part.of_cta[0] / static_cast<double>(parts_.size());
     squares += freedom() * ratio(0).scatter / (mean * mean);
     weight += freedom();
   }
-  const double aim = std::max(error_ - kCtaBias, error_ / 2) / student_t(confidence_, kPlannedFreedom);
+  const double aim = std::max(error_ - kCtaBias, error_ / 2) / student_t(confidence_, kPlannedPartFreedom);
   const double all = std::max<double>(squares / weight / (aim * aim), kMinParts);
   const double share = static_cast<double>(ctas_left) / static_cast<double>(kernel_.ctas - begin_);
   const auto wanted =

@@ -16,6 +16,9 @@ struct Estimate {
 /// difference in programs whose launches hardly scatter, rounded up.
 inline constexpr double kBias = 0.005;
 
+/// What an assumed scatter, from before anything is measured, weighs against what was measured; assumed.
+inline constexpr double kPriorFreedom = 2;
+
 /// Sum of parts, each with its variance and that variance's degrees of freedom. The interval's are those of
 /// Satterthwaite (Biometrics Bulletin 2, 1946): (sum V)^2 / sum(V^2 / f); the parts' allowances for bias are
 /// added to its half-width.

@@ -11,9 +11,9 @@ namespace lockstep::sampling {
 namespace {
 
 constexpr std::size_t kPilot = 2;  // measured launches beside a group's first: the least that have a scatter
-constexpr double kPriorScatter = 0.05;  // of a launch, relative, before it is measured; assumed
-constexpr double kPriorFreedom = 2;     // what the prior weighs against what was measured; assumed
-constexpr double kPlannedFreedom = 30;  // of the confidence interval that the allocation targets; assumed
+constexpr double kPriorLaunchScatter = 0.05;  // of a launch, relative, before it is measured; assumed
+/// Of the confidence interval that the allocation targets; assumed.
+constexpr double kPlannedLaunchFreedom = 30;
 
 /// Allowed for where so much is predicted of this measure: none where it is known.
 double bias(std::size_t measure, double value) {
@@ -92,7 +92,8 @@ std::uint64_t LaunchSampler::wanted(std::uint32_t number) const {
     const double n = static_cast<double>(g.launches);
     const double mean = fit_of(g).count() > 0 ? fit_of(g).mean(0) / fit_of(g).mean_size() * g.size / n
                                               : cycles / measured_size * g.size / n;
-    double squares = kPriorFreedom * kPriorScatter * kPriorScatter * mean * mean, weight = kPriorFreedom;
+    double squares = kPriorFreedom * kPriorLaunchScatter * kPriorLaunchScatter * mean * mean,
+           weight = kPriorFreedom;
     if (fit_of(g).count() > 0) {
       const Fit::Model model = fit_of(g).model();
       const auto freedom = static_cast<double>(fit_of(g).freedom(model));
@@ -103,7 +104,7 @@ std::uint64_t LaunchSampler::wanted(std::uint32_t number) const {
   }
   const double error = std::max(options_.error - kBias, options_.error / 2);
   const double half_width = error * cycles * size_ / measured_size;
-  const double sigma = half_width / student_t(options_.confidence, kPlannedFreedom);
+  const double sigma = half_width / student_t(options_.confidence, kPlannedLaunchFreedom);
   return allocate(strata, sigma * sigma)[number];
 }
 

@@ -45,7 +45,7 @@ std::string change(const Json& a, const Json& b) {
 }
 
 /// Two runs: both values and the change. More: each value with its change in percent.
-std::string row_text(const Row& row) {
+std::string compared_row_text(const Row& row) {
   const Json& a = row.values.front();
   std::string text = fmt::format("  {:<28} {:>{}}", printable(row.name), shown(a), kValueWidth);
   if (row.values.size() == 2) {
@@ -72,7 +72,7 @@ std::string head_text(std::size_t runs) {
 std::string rows_text(const std::vector<Row>& rows, std::size_t runs, std::size_t most) {
   if (rows.empty()) return "";
   std::string text = head_text(runs);
-  for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) text += row_text(rows[i]);
+  for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) text += compared_row_text(rows[i]);
   if (rows.size() > most) text += fmt::format("  ... and {} more; --json lists all\n", rows.size() - most);
   return text;
 }

@@ -74,14 +74,14 @@ std::vector<Group> groups_of(const RunReport& report) {
   return groups;
 }
 
-struct Row {
+struct LaunchRow {
   std::string id, name;
   Cycle cycles;
   std::uint64_t subcore_cycles;
   const KernelCounters* counters;
 };
 
-std::string row_text(const Row& row, std::uint64_t khz, std::size_t width) {
+std::string launch_row_text(const LaunchRow& row, std::uint64_t khz, std::size_t width) {
   const auto& c = *row.counters;
   const double gb_per_s = quotient(c.mem.dram_bytes, row.cycles) * static_cast<double>(khz) * 1e-6;
   return fmt::format("{:>5} {:<{}} {:>11} {:>9} {:>6.2f} {:>5} {:>5} {:>7.1f} {:>5.1f}  {}\n", row.id,
@@ -106,15 +106,15 @@ std::string launch_table(const RunReport& report, const std::vector<Group>& grou
   for (const KernelResult& kernel : report.kernels) {
     const std::string id =
         report.system ? fmt::format("{}/{}", kernel.device, kernel.id) : std::to_string(kernel.id);
-    text += row_text({id, labels.at(kernel.name) + (kernel.partial ? "*" : ""), kernel.cycles,
-                      kernel.cycles * kernel.subcores, &kernel.counters},
-                     khz_of(report, kernel.device), width);
+    text += launch_row_text({id, labels.at(kernel.name) + (kernel.partial ? "*" : ""), kernel.cycles,
+                             kernel.cycles * kernel.subcores, &kernel.counters},
+                            khz_of(report, kernel.device), width);
   }
   if (report.kernels.size() == 1) return text;
   const Totals sum = totals(report);
-  return text + row_text({"total", fmt::format("{} kernels", grouped(report.kernels.size())), sum.cycles,
-                          sum.subcore_cycles, &sum.counters},
-                         report.core_khz, width);
+  return text + launch_row_text({"total", fmt::format("{} kernels", grouped(report.kernels.size())),
+                                 sum.cycles, sum.subcore_cycles, &sum.counters},
+                                report.core_khz, width);
 }
 
 std::string group_row(const std::string& name, const Group& group, Cycle all, std::uint64_t khz,

@@ -18,10 +18,10 @@ struct KindName {
   std::string_view name;
   Figure::Kind kind;
 };
-constexpr KindName kKinds[] = {{"lines", Figure::Kind::kLines},
-                               {"bars", Figure::Kind::kBars},
-                               {"heat_map", Figure::Kind::kHeatMap},
-                               {"pareto", Figure::Kind::kPareto}};
+constexpr KindName kFigureKinds[] = {{"lines", Figure::Kind::kLines},
+                                     {"bars", Figure::Kind::kBars},
+                                     {"heat_map", Figure::Kind::kHeatMap},
+                                     {"pareto", Figure::Kind::kPareto}};
 
 /// The labels of an axis, or the names of the workloads; nullopt: `column` is neither.
 std::optional<std::vector<std::string>> labels_of(const Study& study, std::string_view column) {
@@ -54,7 +54,7 @@ std::vector<std::string> need_axis(const TableReader& reader, const Study& study
 
 Figure::Kind read_kind(TableReader& reader) {
   const std::string name = reader.text("kind").value_or("lines");
-  for (const KindName& kind : kKinds)
+  for (const KindName& kind : kFigureKinds)
     if (kind.name == name) return kind.kind;
   reader.fail(fmt::format("found kind = '{}', expected lines, bars, heat_map or pareto", printable(name)));
 }
