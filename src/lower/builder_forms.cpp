@@ -37,10 +37,6 @@ const char* width_suffix(unsigned bytes) {
   }
 }
 
-bool is_shared(Space space) {
-  return space == Space::kShared || space == Space::kSharedCta || space == Space::kSharedCluster;
-}
-
 /// Loads and stores that must see what other SMs wrote, and cache operators (PTX ISA, "Cache Operators"): .cg
 /// is not cached in the L1, .cs is the first to be evicted.
 const char* cache_suffix(const ptx::Form& form) {

@@ -32,7 +32,7 @@ std::uint32_t only_write(const ptx::Function& f, std::uint32_t first, std::uint3
   return found;
 }
 
-std::int64_t cut(std::int64_t value, ptx::Type type) {
+std::int64_t value_as(std::int64_t value, ptx::Type type) {
   const unsigned bits = ptx::bits(type);
   if (bits >= 64) return value;
   const std::uint64_t mask = (std::uint64_t{1} << bits) - 1, low = static_cast<std::uint64_t>(value) & mask;
@@ -127,12 +127,12 @@ class LoopFinder {
     if (!start || test.operands[2].kind != OperandKind::kImmediate) return;
     const ptx::Type type = test.form.type();
     const auto by = static_cast<std::int64_t>(step.operands[2].bits);
-    const auto limit = cut(static_cast<std::int64_t>(test.operands[2].bits), type);
+    const auto limit = value_as(static_cast<std::int64_t>(test.operands[2].bits), type);
     loop.start = *start;
     std::int64_t value = *start;
     for (std::uint32_t count = 1; count <= kMaxIterations; ++count) {
       const std::int64_t next = wrapped_sum(value, by);
-      const auto goes_on = compare(test, cut(loop.test > loop.step ? next : value, type), limit);
+      const auto goes_on = compare(test, value_as(loop.test > loop.step ? next : value, type), limit);
       if (!goes_on) return;
       if (*goes_on == negated) {
         if (count > 1) loop.count = count;

@@ -59,7 +59,9 @@ bool is_memory_operation(const Instruction& i) {
   }
 }
 
-bool is_shared(ptx::Space space) { return space == ptx::Space::kShared || space == ptx::Space::kSharedCta; }
+bool is_own_shared(ptx::Space space) {
+  return space == ptx::Space::kShared || space == ptx::Space::kSharedCta;
+}
 
 class Merger {
  public:
@@ -134,7 +136,7 @@ class Merger {
     if ((i.op() != Opcode::kLd && !store) || i.guard || !i.form.mods.empty() || i.form.vector != 1)
       return std::nullopt;
     const bool local = i.form.space() == ptx::Space::kLocal;
-    if (!is_shared(i.form.space()) && !local) return std::nullopt;
+    if (!is_own_shared(i.form.space()) && !local) return std::nullopt;
     const std::int64_t bytes = ptx::bytes(i.form.last_type());
     const ptx::Operand &address = i.operands[store ? 0 : 1], &data = i.operands[store ? 1 : 0];
     if ((bytes != kWord && bytes != kPair) || data.kind != OperandKind::kRegister || in_vector_[data.reg] ||

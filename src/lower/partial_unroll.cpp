@@ -93,11 +93,6 @@ std::optional<std::uint32_t> weight(const Instruction& i) {
   }
 }
 
-bool is_shared(ptx::Space space) {
-  return space == ptx::Space::kShared || space == ptx::Space::kSharedCta ||
-         space == ptx::Space::kSharedCluster;
-}
-
 struct Body {
   std::uint32_t weight = 0, most = kMaxPlain;
 };

@@ -24,10 +24,6 @@ bool is_memory(const ptx::Instruction& i) {
 
 bool is_jump(const ptx::Instruction& i) { return i.op() == Opcode::kBra && !i.guard; }
 
-bool is_shared(Space space) {
-  return space == Space::kShared || space == Space::kSharedCta || space == Space::kSharedCluster;
-}
-
 bool may_miss(const ptx::Instruction& i) {
   const Space space = i.form.space();
   return is_memory(i) && i.op() != Opcode::kSt && !is_shared(space) && space != Space::kConst &&

@@ -15,7 +15,7 @@ constexpr std::uint32_t kNoGroup = ~0u;
 /// Instructions for which a register rests where others are free; assumed: the longest fixed-latency result.
 constexpr std::uint32_t kRest = 8;
 
-bool is_plain_move(const ptx::Instruction& i) {
+bool is_register_copy(const ptx::Instruction& i) {
   return i.op() == ptx::Opcode::kMov && !i.guard && i.operands.size() == 2 &&
          i.operands[0].kind == ptx::OperandKind::kRegister &&
          i.operands[1].kind == ptx::OperandKind::kRegister;
@@ -64,7 +64,7 @@ class BlockLiveness {
 std::vector<bool> moved(const ptx::Function& function) {
   std::vector<bool> found(function.registers.size());
   for (const ptx::Instruction& i : function.instructions)
-    if (is_plain_move(i) || is_address_copy(i)) found[i.operands[0].reg] = found[i.operands[1].reg] = true;
+    if (is_register_copy(i) || is_address_copy(i)) found[i.operands[0].reg] = found[i.operands[1].reg] = true;
   return found;
 }
 
@@ -143,7 +143,7 @@ void RegisterAssignment::fold_moves(const ptx::Function& function, const ptx::Co
     const BlockLiveness live(function, flow, liveness, block);
     for (std::uint32_t at = block.first; at < block.end; ++at) {
       const ptx::Instruction& move = function.instructions[at];
-      if (!is_plain_move(move) && !is_address_copy(move)) continue;
+      if (!is_register_copy(move) && !is_address_copy(move)) continue;
       const ptx::RegisterId to = move.operands[0].reg, from = move.operands[1].reg;
       if (intervals_[to].words == 0 || intervals_[to].words != intervals_[from].words) continue;
       const ptx::RegisterId shares = root(from), with = root(to);

@@ -10,7 +10,7 @@
 namespace lockstep::ptx {
 namespace {
 
-constexpr std::uint32_t kMaxNesting = 256;
+constexpr std::uint32_t kMaxScopeNesting = 256;
 constexpr std::size_t kMaxOperands = 32;
 constexpr std::uint64_t kMaxRegisters = std::uint64_t{1} << 32;
 
@@ -43,7 +43,7 @@ void BodyParser::declare(const Token& name, const Binding& binding) {
 }
 
 void BodyParser::open_scope() {
-  if (use_marks_.size() == kMaxNesting) lexer_.fail("scopes are nested more than 256 deep");
+  if (use_marks_.size() == kMaxScopeNesting) lexer_.fail("scopes are nested more than 256 deep");
   lexer_.expect("{");
   names_.open();
   labels_.open();

@@ -8,7 +8,7 @@
 namespace lockstep::ptx {
 namespace {
 
-constexpr unsigned kMaxNesting = 64;
+constexpr unsigned kMaxExpressionNesting = 64;
 constexpr int kTermPrecedence = 10;
 
 struct Operator {
@@ -88,7 +88,7 @@ class Expression {
   /// Counts how deep the recursion is.
   struct Level {
     explicit Level(Expression& e) : expression(e) {
-      if (++e.nesting_ > kMaxNesting)
+      if (++e.nesting_ > kMaxExpressionNesting)
         e.lexer_.fail("this constant expression is nested too deeply (64 levels)");
     }
     ~Level() { --expression.nesting_; }

@@ -103,7 +103,7 @@ void add_parameters(ParseState& state, std::vector<Parameter>& list, SymbolKind 
   }
 }
 
-bool same_layout(const std::vector<Parameter>& a, const std::vector<Parameter>& b) {
+bool same_parameters(const std::vector<Parameter>& a, const std::vector<Parameter>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Parameter& p, const Parameter& q) {
     return p.size == q.size && p.in_register == q.in_register && p.offset == q.offset;
   });
@@ -121,8 +121,8 @@ std::uint32_t declare_function(ParseState& state, const Function& f, const Token
   if (at->second.kind != SymbolKind::kFunction)
     state.lexer.fail(name.place, quote(name.text) + " is declared already, as a variable");
   const Function& before = functions[at->second.id];
-  if (before.entry != f.entry || !same_layout(before.parameters, f.parameters) ||
-      !same_layout(before.results, f.results))
+  if (before.entry != f.entry || !same_parameters(before.parameters, f.parameters) ||
+      !same_parameters(before.results, f.results))
     state.lexer.fail(name.place, fmt::format("{} is declared differently in line {}", quote(name.text),
                                              before.place.line));
   return at->second.id;

@@ -51,6 +51,10 @@ enum class Special : std::uint8_t {
 [[nodiscard]] inline unsigned bytes(Type type) { return bits(type) < 8 ? 1 : bits(type) / 8; }
 [[nodiscard]] inline bool is_signed(Type type) { return kind(type) == TypeKind::kSigned; }
 [[nodiscard]] inline bool is_float(Type type) { return kind(type) == TypeKind::kFloat; }
+/// Of the own CTA or of another in its cluster.
+[[nodiscard]] constexpr bool is_shared(Space space) {
+  return space == Space::kShared || space == Space::kSharedCta || space == Space::kSharedCluster;
+}
 
 /// As written in PTX, without the dot ("s32", "shared::cta", "ld", "L2::cache_hint", "%tid"). kGeneric is
 /// "generic".

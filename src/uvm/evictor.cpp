@@ -9,20 +9,20 @@ namespace lockstep::uvm {
 namespace {
 
 /// Every policy, one line each.
-constexpr const EvictionPolicy* kPolicies[] = {
+constexpr const EvictionPolicy* kEvictors[] = {
     &kLruPage, &kRandomPage, &kSequentialLeaf, &kTreeEvict, &kLruTree, &kLfuTree, &kDriverChunk,
 };
 
-Registry<EvictionPolicy>& registry() {
-  static Registry<EvictionPolicy> all(kPolicies);
+Registry<EvictionPolicy>& evictor_registry() {
+  static Registry<EvictionPolicy> all(kEvictors);
   return all;
 }
 
 }  // namespace
 
-std::span<const EvictionPolicy* const> evictors() { return registry().policies(); }
-std::span<const std::string_view> evictor_names() { return registry().names(); }
-void add_evictor(const EvictionPolicy& policy) { registry().add(policy); }
+std::span<const EvictionPolicy* const> evictors() { return evictor_registry().policies(); }
+std::span<const std::string_view> evictor_names() { return evictor_registry().names(); }
+void add_evictor(const EvictionPolicy& policy) { evictor_registry().add(policy); }
 
 void EvictionList::touch_leaf(TreeIndex tree, unsigned leaf) {
   if (tree >= leaf_times_.size()) leaf_times_.resize(tree + 1);

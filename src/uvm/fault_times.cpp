@@ -4,17 +4,12 @@
 #include <bit>
 
 namespace lockstep::uvm {
-namespace {
-
-std::uint64_t key(TreeIndex tree, unsigned page) { return std::uint64_t{tree} * kPagesPerTree + page; }
-
-}  // namespace
 
 template <class Set>
 void FaultTimes::set(const Run& run, Set&& set) {
   if (run.tree >= open_.size()) return;
   (open_[run.tree] & run.set()).for_each([&](unsigned page) {
-    set(times_.find(key(run.tree, page))->second);
+    set(times_.find(page_key(run.tree, page))->second);
   });
 }
 
@@ -22,7 +17,7 @@ void FaultTimes::raised(TreeIndex tree, unsigned page, Cycle asked, Cycle now) {
   if (tree >= open_.size()) open_.resize(tree + std::size_t{1});
   if (open_[tree].contains(page)) return;
   open_[tree].insert(page);
-  Times& t = times_[key(tree, page)];
+  Times& t = times_[page_key(tree, page)];
   t.asked = asked;
   t.raised = now;
 }
@@ -45,12 +40,12 @@ void FaultTimes::arrived(const Run& run, Cycle now) {
 void FaultTimes::dropped(TreeIndex tree, unsigned page) {
   if (tree >= open_.size() || !open_[tree].contains(page)) return;
   open_[tree].erase(page);
-  times_.erase(key(tree, page));
+  times_.erase(page_key(tree, page));
 }
 
 void FaultTimes::replayed(TreeIndex tree, unsigned page, Cycle now, Counters& c) {
   if (tree >= open_.size() || !open_[tree].contains(page)) return;
-  Times t = times_.find(key(tree, page))->second;
+  Times t = times_.find(page_key(tree, page))->second;
   dropped(tree, page);
   // What a page that was under way already has not gone through takes no time.
   t.arrived = std::max(t.raised, std::min(t.arrived, now));

@@ -4,11 +4,6 @@
 #include <utility>
 
 namespace lockstep::uvm {
-namespace {
-
-std::uint64_t key(TreeIndex tree, unsigned page) { return std::uint64_t{tree} * kPagesPerTree + page; }
-
-}  // namespace
 
 Gmmu::Gmmu(const MemorySettings& settings, const AddressSpace& space)
     : memory_(settings, space),
@@ -121,7 +116,7 @@ void Gmmu::miss(Cycle now, const Access& access) {
   if (access.write) tree.wanted_to_write.insert(access.page);
   if (!under_way || driver_) memory_.log().fault_times.raised(access.tree, access.page, access.asked_at, now);
   if (driver_) return driver_->fault(missed, now);
-  std::vector<Access>& waiters = waiting_[key(access.tree, access.page)];
+  std::vector<Access>& waiters = waiting_[page_key(access.tree, access.page)];
   waiters.push_back(missed);
   ++waiting_count_;
   if (under_way || waiters.size() > 1) {
@@ -163,7 +158,7 @@ void Gmmu::wake_arrived(Cycle now) {
   if (memory_.arrivals().arrived().empty()) return;
   for (const Run& run : memory_.arrivals().arrived())
     for (unsigned page = run.first; page < run.first + run.pages && waiting_count_ > 0; ++page) {
-      const auto found = waiting_.find(key(run.tree, page));
+      const auto found = waiting_.find(page_key(run.tree, page));
       if (found == waiting_.end()) continue;
       for (const Access& a : found->second) reply(now, a);
       waiting_count_ -= found->second.size();

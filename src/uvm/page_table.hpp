@@ -13,6 +13,11 @@ namespace lockstep::uvm {
 
 using TreeIndex = std::uint32_t;  // of a tree that was touched, in the order of first touch
 
+/// A number for each page of all trees.
+[[nodiscard]] constexpr std::uint64_t page_key(TreeIndex tree, unsigned page) {
+  return std::uint64_t{tree} * kPagesPerTree + page;
+}
+
 /// One tree: a full binary tree whose leaves are 64 KiB. Node sizes are not stored; they follow from
 /// `counted`.
 struct Tree {

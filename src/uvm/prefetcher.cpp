@@ -8,21 +8,21 @@ namespace lockstep::uvm {
 namespace {
 
 /// Every policy, one line each.
-constexpr const PrefetchPolicy* kPolicies[] = {
+constexpr const PrefetchPolicy* kPrefetchers[] = {
     &kNoPrefetch,       &kRandomPrefetch, &kSequentialPrefetch,
     &kLocalityPrefetch, &kTreePrefetch,   &kDriverPrefetch,
 };
 
-Registry<PrefetchPolicy>& registry() {
-  static Registry<PrefetchPolicy> all(kPolicies);
+Registry<PrefetchPolicy>& prefetcher_registry() {
+  static Registry<PrefetchPolicy> all(kPrefetchers);
   return all;
 }
 
 }  // namespace
 
-std::span<const PrefetchPolicy* const> prefetchers() { return registry().policies(); }
-std::span<const std::string_view> prefetcher_names() { return registry().names(); }
-void add_prefetcher(const PrefetchPolicy& policy) { registry().add(policy); }
+std::span<const PrefetchPolicy* const> prefetchers() { return prefetcher_registry().policies(); }
+std::span<const std::string_view> prefetcher_names() { return prefetcher_registry().names(); }
+void add_prefetcher(const PrefetchPolicy& policy) { prefetcher_registry().add(policy); }
 
 void stage_faults(const PrefetchPolicy& policy, PageTable& table, TreeIndex index, const PageSet& faults,
                   CutRule rule, PrefetchContext& context, std::vector<Transfer>& transfers) {

@@ -30,7 +30,7 @@ void WalkPool::add(Cycle now, const Access& access) {
     ++l2_misses;
   }
   if (parameters_->merge_misses) {
-    Cycle& end = shared_[std::uint64_t{access.tree} * kPagesPerTree + access.page];
+    Cycle& end = shared_[page_key(access.tree, access.page)];
     if (end <= now) end = walk(ready, place);
     ready = end;
   } else {
@@ -62,7 +62,7 @@ bool WalkPool::pop(Cycle now, Access& access) {
   access = heap_.top().access;
   heap_.pop();
   if (parameters_->merge_misses) {
-    const auto it = shared_.find(std::uint64_t{access.tree} * kPagesPerTree + access.page);
+    const auto it = shared_.find(page_key(access.tree, access.page));
     if (it != shared_.end() && it->second <= now) shared_.erase(it);
   }
   return true;
