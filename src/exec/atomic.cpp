@@ -54,21 +54,11 @@ struct Narrow {
 using Half = Narrow<5, 10>;
 using Bfloat = Narrow<8, 7>;
 
-enum class Fold { kAdd, kMin, kMax };
-
-/// min and max of PTX: the other operand where one is NaN, and -0 below +0.
-double choose(double a, double b, bool smaller) {
-  if (std::isnan(a)) return b;
-  if (std::isnan(b)) return a;
-  if (a == b) return std::signbit(a) == smaller ? a : b;
-  return (a < b) == smaller ? a : b;
-}
-
 template <class Format, Fold kFold>
 U64 fold_narrow(U64 old, U64 b, U64) {
   const double x = Format::widen(old & 0xffff), y = Format::widen(b & 0xffff);
   if constexpr (kFold == Fold::kAdd) return Format::narrow(x + y);
-  return Format::narrow(choose(x, y, kFold == Fold::kMin));
+  return Format::narrow(min_or_max(x, y, kFold == Fold::kMin));
 }
 
 template <class Format, Fold kFold>

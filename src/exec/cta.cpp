@@ -14,7 +14,7 @@ namespace lockstep::exec {
 namespace {
 constexpr unsigned kRoundsBeforeSpinning = 16;  // rounds of full turns until a CTA counts as spinning
 // Before a CTA whose warps only wait for each other asks whether it gets any further.
-constexpr std::uint64_t kPatience = 256, kLong = kTurn;  // rounds, instructions
+constexpr std::uint64_t kCtaPatience = 256, kCtaLong = kTurn;  // rounds, instructions
 }  // namespace
 
 Cta::Cta() = default;
@@ -130,7 +130,7 @@ bool Cta::is_livelocked(LivelockDetector& still, std::uint64_t before) const {
 
 Cta::State Cta::run() {
   unsigned tired_rounds = 0;
-  LivelockDetector still(machine_->watch, kPatience, kLong);
+  LivelockDetector still(machine_->watch, kCtaPatience, kCtaLong);
   const std::uint64_t before = machine_->counts.warp_instructions;
   for (;;) {
     if (!finish_round()) return State::kInterrupted;

@@ -1,6 +1,8 @@
 // One Decoder translates one kernel: PTX instructions to operations. Internal to src/exec.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -84,5 +86,16 @@ class Decoder : private OperandDecoder {
 /// Does memory get the same value in whatever order such operations are done? Sums of floating-point numbers
 /// are rounded, and what exch and cas leave is the last one's.
 [[nodiscard]] bool atomic_commutes(const ptx::Form& form);
+
+/// What atomics, and reductions of multimem, do to floating-point numbers.
+enum class Fold : std::uint8_t { kAdd, kMin, kMax };
+
+/// min and max of PTX: the other operand where one is NaN, and -0 below +0 (PTX ISA 9.0, 9.7.4, min, max).
+[[nodiscard]] inline double min_or_max(double a, double b, bool smaller) {
+  if (std::isnan(a)) return b;
+  if (std::isnan(b)) return a;
+  if (a == b) return std::signbit(a) == smaller ? a : b;
+  return (a < b) == smaller ? a : b;
+}
 
 }  // namespace lockstep::exec

@@ -7,6 +7,7 @@
 
 #include "exec/created_policy.hpp"
 #include "exec/decode.hpp"
+#include "exec/lane_loop.hpp"
 
 namespace lockstep::exec {
 
@@ -16,23 +17,18 @@ using ptx::OperandKind;
 
 namespace {
 
-template <class F>
-void for_lanes(const LaneArgs& args, F&& f) {
-  for (std::uint32_t left = args.mask; left != 0; left &= left - 1) f(__builtin_ctz(left));
-}
-
 void add_immediate(const LaneArgs& args, std::uint64_t immediate) {
-  for_lanes(args, [&](int l) { args.dst[0]->lane[l] = args.src[0]->lane[l] + immediate; });
+  for_lanes(args.mask, [&](int l) { args.dst[0]->lane[l] = args.src[0]->lane[l] + immediate; });
 }
 
 void write_immediate(const LaneArgs& args, std::uint64_t immediate) {
-  for_lanes(args, [&](int l) { args.dst[0]->lane[l] = immediate; });
+  for_lanes(args.mask, [&](int l) { args.dst[0]->lane[l] = immediate; });
 }
 
 /// createpolicy.fractional: `immediate` is the descriptor for all of the lines.
 void with_fraction(const LaneArgs& args, std::uint64_t immediate) {
   constexpr unsigned kFractionShift = 52;
-  for_lanes(args, [&](int l) {
+  for_lanes(args.mask, [&](int l) {
     const float fraction = std::bit_cast<float>(static_cast<std::uint32_t>(args.src[0]->lane[l]));
     const float rest = std::floor((1 - std::clamp(fraction, 0.0f, 1.0f)) * trace::kL2Sixteenths);
     const auto less = std::min(static_cast<std::uint64_t>(rest), std::uint64_t{trace::kL2Sixteenths - 1});
@@ -43,7 +39,7 @@ void with_fraction(const LaneArgs& args, std::uint64_t immediate) {
 /// isspacep: `immediate` is the ptx::Space asked for.
 void is_space(const LaneArgs& args, std::uint64_t immediate) {
   const auto asked = static_cast<ptx::Space>(immediate);
-  for_lanes(args, [&](int l) {
+  for_lanes(args.mask, [&](int l) {
     const Address a = args.src[0]->lane[l];
     const Space space = space_of(a);
     bool is = false;
@@ -60,7 +56,7 @@ void is_space(const LaneArgs& args, std::uint64_t immediate) {
 /// mapa: the address of the same place in the CTA of a rank. `immediate`: the window of a generic address, or
 /// 0.
 void map_rank(const LaneArgs& args, std::uint64_t immediate) {
-  for_lanes(args, [&](int l) {
+  for_lanes(args.mask, [&](int l) {
     const Address offset = args.src[0]->lane[l] & ((Address{1} << kSharedRankShift) - 1);
     args.dst[0]->lane[l] = immediate + ((args.src[1]->lane[l] + 1) << kSharedRankShift) + offset;
   });
@@ -68,7 +64,7 @@ void map_rank(const LaneArgs& args, std::uint64_t immediate) {
 
 /// getctarank; source 1 is the CTA's own rank.
 void rank_of(const LaneArgs& args, std::uint64_t immediate) {
-  for_lanes(args, [&](int l) {
+  for_lanes(args.mask, [&](int l) {
     const Address rank = (args.src[0]->lane[l] - immediate) >> kSharedRankShift;
     args.dst[0]->lane[l] = rank == 0 ? args.src[1]->lane[l] : rank - 1;
   });
@@ -259,22 +255,26 @@ void Decoder::decode_multimem(const Inst& inst, Operation& op) {
   loads ? set_operands(op, operands, {}) : set_operands(op, {}, operands);
 }
 
-/// `detail`: 0 alloca, 1 stacksave, 2 stackrestore.
 void Decoder::decode_stack(const Inst& inst, Operation& op) {
   constexpr std::uint64_t kDefaultAlign = 8;
   op.handler = Handler::kStack;
-  op.detail = inst.op() == Opcode::kAlloca ? 0 : inst.op() == Opcode::kStacksave ? 1 : 2;
+  const StackAction action = inst.op() == Opcode::kAlloca      ? StackAction::kAllocate
+                             : inst.op() == Opcode::kStacksave ? StackAction::kSave
+                                                               : StackAction::kRestore;
+  op.detail = static_cast<std::uint32_t>(action);
   op.immediate = kDefaultAlign;
-  if (inst.operands.size() < (op.detail == 0 ? 2u : 1u)) fail("an operand is missing");
-  if (op.detail == 0 && inst.operands.size() > 2) {
+  if (inst.operands.size() < (action == StackAction::kAllocate ? 2u : 1u)) fail("an operand is missing");
+  if (action == StackAction::kAllocate && inst.operands.size() > 2) {
     op.immediate = inst.operands[2].bits;
     if (inst.operands[2].kind != OperandKind::kImmediate || !std::has_single_bit(op.immediate))
       fail("the alignment must be a power of two");
   }
   std::vector<OperandRef> destinations, sources;
-  if (op.detail != 2) destinations.push_back(operand_of(inst.operands[0], ptx::Type::kU64, op));
-  if (op.detail != 1)
-    sources.push_back(operand_of(inst.operands[op.detail == 0 ? 1 : 0], ptx::Type::kU64, op));
+  if (action != StackAction::kRestore)
+    destinations.push_back(operand_of(inst.operands[0], ptx::Type::kU64, op));
+  if (action != StackAction::kSave)
+    sources.push_back(
+        operand_of(inst.operands[action == StackAction::kAllocate ? 1 : 0], ptx::Type::kU64, op));
   out_.allocates = true;
   set_operands(op, destinations, sources);
 }

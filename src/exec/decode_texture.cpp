@@ -9,22 +9,6 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::OperandKind;
 
-namespace {
-
-/// Coordinates that the instruction uses, the layer not counted.
-unsigned coordinates(const TextureForm& form) {
-  switch (form.geometry) {
-    case Geometry::k1D:
-      return 1;
-    case Geometry::k2D:
-      return 2;
-    default:
-      return 3;
-  }
-}
-
-}  // namespace
-
 bool Decoder::decode_texture_group(const Inst& inst, Operation& op) {
   TextureForm form;
   switch (inst.op()) {
@@ -74,7 +58,7 @@ std::vector<OperandRef> Decoder::place_operands(const Op& operand, const Texture
   std::vector<OperandRef> operands{register_operand(object.reg)};
   std::vector<OperandRef> given;
   flatten(operand.elements[1], form.integer ? ptx::Type::kS32 : ptx::Type::kF32, op, given);
-  const std::size_t needed = coordinates(form) + form.layered;
+  const std::size_t needed = form.coordinates() + form.layered;
   if (given.size() < needed) fail("a coordinate is missing");
   operands.insert(operands.end(), given.begin(), given.begin() + static_cast<std::ptrdiff_t>(needed));
   return operands;
@@ -103,7 +87,7 @@ void Decoder::decode_fetch(const Inst& inst, Operation& op, TextureForm& form) {
   for (std::size_t i = 0; i < extra; ++i) {
     std::vector<OperandRef> given;
     flatten(inst.operands[2 + i], ptx::Type::kF32, op, given);
-    const std::size_t keep = extra == 1 ? 1 : coordinates(form);
+    const std::size_t keep = extra == 1 ? 1 : form.coordinates();
     if (given.size() < keep) fail("a gradient is missing");
     sources.insert(sources.end(), given.begin(), given.begin() + static_cast<std::ptrdiff_t>(keep));
   }

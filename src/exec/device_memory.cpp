@@ -13,7 +13,7 @@ namespace lockstep::exec {
 
 namespace {
 
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
+constexpr std::uint64_t aligned_up(std::uint64_t value, std::uint64_t to) {
   return (value + to - 1) & ~(to - 1);
 }
 unsigned region_of(MemoryKind kind, unsigned device) {
@@ -23,15 +23,15 @@ constexpr Address region_begin(unsigned region) { return kArenaBase + region * k
 constexpr unsigned regions(unsigned devices) { return device_region(devices - 1) + (devices == 1 ? 3 : 1); }
 constexpr std::uint64_t page_of(Address a) { return (a - kArenaBase) >> DeviceMemory::kPageShift; }
 /// What an allocation takes up: whole units of the alignment, so that neighbours never share one.
-constexpr std::uint64_t footprint(std::uint64_t bytes) { return round_up(bytes, DeviceMemory::kAlignment); }
+constexpr std::uint64_t footprint(std::uint64_t bytes) { return aligned_up(bytes, DeviceMemory::kAlignment); }
 
 template <class Ranges>
 std::optional<Address> first_fit(const Ranges& taken, std::uint64_t bytes, std::uint64_t alignment,
                                  Address begin, Address end) {
-  Address at = round_up(begin, alignment);
+  Address at = aligned_up(begin, alignment);
   for (const auto& [first, allocation] : taken) {
     if (first >= at && first - at >= bytes) return at;
-    at = std::max(at, round_up(first + footprint(allocation.bytes), alignment));
+    at = std::max(at, aligned_up(first + footprint(allocation.bytes), alignment));
   }
   if (at > end || end - at < bytes) return std::nullopt;
   return at;

@@ -6,8 +6,6 @@ namespace lockstep::exec {
 
 namespace {
 
-constexpr std::uint32_t kLongest = 64;  // operations of such a loop
-
 bool acts(Handler handler) {
   return handler != Handler::kLane && handler != Handler::kLoad && handler != Handler::kNothing &&
          handler != Handler::kNanosleep && handler != Handler::kBranch;
@@ -25,7 +23,7 @@ void find_fenced_polls(const FunctionCode& function, Translation& out) {
   for (std::uint32_t end = 0; end < function.size; ++end) {
     if (code[end].handler != Handler::kBranch || code[end].target > function.first + end) continue;
     const std::uint32_t begin = code[end].target - function.first;
-    if (end - begin >= kLongest) continue;
+    if (end - begin >= kLongestWaitLoop) continue;
     bool fenced = false, acting = false;
     for (std::uint32_t i = begin; i <= end; ++i) fenced |= waits(i), acting |= acts(code[i].handler);
     if (!fenced || acting) continue;

@@ -12,30 +12,29 @@
 #include "exec/cta.hpp"
 #include "exec/launch.hpp"
 #include "exec/machine.hpp"
+#include "trace/kernel_trace.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::exec {
 
 namespace {
 
-// CUDA C++ Programming Guide, technical specifications per compute capability.
-constexpr std::uint64_t kMaxThreads = 1024;
-constexpr std::uint32_t kMaxBlockZ = 64, kMaxGridYz = 65535, kMaxGridX = 0x7fffffff;
-constexpr std::uint64_t kMaxClusterCtas = 16;
 constexpr std::uint64_t kWorkspaceBytes = 256;
 constexpr std::uint64_t kDefaultHeapBytes = 8 << 20;  // the CUDA runtime's default
 // Before a grid whose CTAs spin asks whether it gets any further.
-constexpr std::uint64_t kPatience = 8, kLong = 4096;  // rounds, instructions
+constexpr std::uint64_t kGridPatience = 8, kGridLong = 4096;  // rounds, instructions
 
 void require(bool holds, const Launch& launch, const std::string& what) {
   if (!holds) throw UserError(fmt::format("launch of {}: {}", launch.kernel->name(), what));
 }
 
 void check_geometry(const Launch& l) {
-  require(l.grid.count() > 0 && l.grid.x <= kMaxGridX && l.grid.y <= kMaxGridYz && l.grid.z <= kMaxGridYz, l,
-          fmt::format("grid ({},{},{}) is not allowed", l.grid.x, l.grid.y, l.grid.z));
-  require(l.block.count() > 0 && l.block.count() <= kMaxThreads && l.block.z <= kMaxBlockZ, l,
-          fmt::format("block ({},{},{}) is not allowed", l.block.x, l.block.y, l.block.z));
+  using Limits = trace::KernelHeader;
+  require(l.grid.count() > 0 && l.grid.x <= Limits::kMaxGridX && l.grid.y <= Limits::kMaxGridYz &&
+              l.grid.z <= Limits::kMaxGridYz,
+          l, fmt::format("grid ({},{},{}) is not allowed", l.grid.x, l.grid.y, l.grid.z));
+  require(l.block.count() > 0 && l.block.count() <= Limits::kMaxThreads && l.block.z <= Limits::kMaxThreadsZ,
+          l, fmt::format("block ({},{},{}) is not allowed", l.block.x, l.block.y, l.block.z));
   const auto& directives = l.kernel->entry().directives;
   const auto& most = directives.maxntid;
   if (most[0] != 0) {
@@ -47,8 +46,8 @@ void check_geometry(const Launch& l) {
   require(exact[0] == 0 || l.block == Dim3{exact[0], std::max(exact[1], 1u), std::max(exact[2], 1u)}, l,
           "the block is not that of .reqntid");
   const Dim3& c = l.cluster;
-  require(c.count() > 0 && c.count() <= kMaxClusterCtas && l.grid.x % c.x == 0 && l.grid.y % c.y == 0 &&
-              l.grid.z % c.z == 0,
+  require(c.count() > 0 && c.count() <= trace::kMaxClusterCtas && l.grid.x % c.x == 0 &&
+              l.grid.y % c.y == 0 && l.grid.z % c.z == 0,
           l, fmt::format("clusters of ({},{},{}) CTAs are not allowed", c.x, c.y, c.z));
 }
 
@@ -314,7 +313,7 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
   s.machine.turns = s.may_take_turns();
   s.start_cluster(index);
   State::RunningCta& running = *s.started.at(index);
-  LivelockDetector still(s.machine.watch, kPatience, kLong);
+  LivelockDetector still(s.machine.watch, kGridPatience, kGridLong);
   std::uint64_t before = s.machine.counts.warp_instructions;
   if (s.machine.turns && !s.take_turns(running)) return false;
   while (running.state != Cta::State::kDone) {

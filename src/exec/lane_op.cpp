@@ -25,8 +25,9 @@ constexpr ptx::Opcode kBoth[] = {kAdd, kSub, kMul, kMad, kDiv};
 constexpr ptx::Opcode kSimple[] = {kAbs, kNeg, kMin, kMax};
 constexpr ptx::Opcode kInteger[] = {kMul24, kMad24, kSad, kRem};
 constexpr ptx::Opcode kCarry[] = {kAddc, kSubc, kMadc};
-constexpr ptx::Opcode kBits[] = {kAnd,   kOr,   kXor, kNot,  kCnot, kLop3, kShf,   kShl,  kShr,  kBfe, kBfi,
-                                 kBfind, kPopc, kClz, kBrev, kFns,  kBmsk, kSzext, kPrmt, kDp4a, kDp2a};
+constexpr ptx::Opcode kBitwise[] = {kAnd,  kOr,  kXor,  kNot,   kCnot,  kLop3, kShf,
+                                    kShl,  kShr, kBfe,  kBfi,   kBfind, kPopc, kClz,
+                                    kBrev, kFns, kBmsk, kSzext, kPrmt,  kDp4a, kDp2a};
 constexpr ptx::Opcode kCompare[] = {kSet, kSetp, kSelp, kSlct};
 constexpr ptx::Opcode kMove[] = {kMov};
 constexpr ptx::Opcode kConvert[] = {kCvt};
@@ -44,7 +45,7 @@ constexpr Family kFamilies[] = {
     {kSimple, &alu::select_integer, &alu::select_sign},
     {kInteger, &alu::select_integer, nullptr},
     {kCarry, &alu::select_carry, nullptr},
-    {kBits, &alu::select_bits, nullptr},
+    {kBitwise, &alu::select_bits, nullptr},
     {kCompare, &alu::select_compare, nullptr},
     {kMove, &alu::select_move, nullptr},
     {kConvert, &alu::select_convert, nullptr},

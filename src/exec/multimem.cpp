@@ -60,22 +60,13 @@ u64 narrow_four(u64 bits) {
     return static_cast<u8>(round_double(x, kMantissa == 3 ? kSpecE4m3 : kSpecE5m2, Round::kNearest));
   });
 }
-enum class Fold : u8 { kAdd, kMin, kMax };
-
-/// min and max: the other number where one is NaN, and -0 below +0 (PTX ISA 9.0, 9.7.4, min, max).
-double choose(double a, double b, bool smaller) {
-  if (is_nan(a)) return b;
-  if (is_nan(b)) return a;
-  if (a == b) return std::signbit(a) == smaller ? a : b;
-  return (a < b) == smaller ? a : b;
-}
 
 template <Fold kFold>
 u64 fold_four(u64 a, u64 b, u64) {
   return for_four(16, [&](unsigned i) {
     const double x = half_to_float(static_cast<u16>(a >> (16 * i))),
                  y = half_to_float(static_cast<u16>(b >> (16 * i)));
-    return round_to_16<10, 15>(kFold == Fold::kAdd ? x + y : choose(x, y, kFold == Fold::kMin));
+    return round_to_16<10, 15>(kFold == Fold::kAdd ? x + y : min_or_max(x, y, kFold == Fold::kMin));
   });
 }
 

@@ -156,6 +156,7 @@ struct MbarrierForm {
 
 /// cp.async and cp.async.bulk: places are MemoryForms. What is asynchronous on hardware is done at once.
 struct CopyForm {
+  static constexpr unsigned kUnitBytes = 16;       // what bulk copies move at once
   std::uint32_t to = 0, from = 0, mbarrier = ~0u;  // mbarrier: whose bytes it completes
   std::uint32_t bytes = 0;                         // cp.async; 0: `size` says
   OperandRef size = OperandRef::none();            // bytes to read: the rest of cp.async's are zeros
@@ -191,6 +192,7 @@ inline constexpr std::uint32_t kMatrixBytes = 1024;  // of wmma's largest: 32 x 
 
 /// ldmatrix, stmatrix, wmma.load, wmma.store: which place of the matrix each lane's register parts hold.
 struct MatrixForm {
+  static constexpr unsigned kRows = 8, kRowBytes = 16;  // of an 8x8 matrix of 16-bit elements
   bool store = false;
   std::uint8_t matrices = 1;  // ldmatrix, stmatrix: .x1 .x2 .x4
   bool transposed = false;
@@ -205,6 +207,9 @@ struct MatrixForm {
   OperandRef stride =
       OperandRef::none();  // elements from row to row (column to column); none: as many as a row has
 };
+
+/// Operation::detail of kStack.
+enum class StackAction : std::uint32_t { kAllocate, kSave, kRestore };
 
 /// wgmma.mma_async. OperandRefs of the operation: registers of the result, then the first matrix.
 struct WarpgroupForm {
@@ -258,6 +263,10 @@ struct TextureForm {
   } query = Query::kWidth;
   bool of_level = false;  // a query of the level that the second source names
   bool surface = false;   // a query of a surface
+  /// Coordinates that the instruction uses, the layer not counted.
+  [[nodiscard]] unsigned coordinates() const {
+    return geometry == Geometry::k1D ? 1 : geometry == Geometry::k2D ? 2 : 3;
+  }
 };
 
 /// One argument or result of a call: a .param variable of the caller, or a register or immediate.

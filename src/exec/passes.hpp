@@ -2,10 +2,14 @@
 // own. Internal to src/exec.
 #pragma once
 
+#include <cstdint>
+
 #include "exec/translation.hpp"
 #include "ptx/control_flow.hpp"
 
 namespace lockstep::exec {
+
+inline constexpr std::uint32_t kLongestWaitLoop = 64;  // operations of a loop that waits
 
 /// fenced_polls.cpp: plain loads that poll in loops which do nothing but look, with a fence or a pause.
 void find_fenced_polls(const FunctionCode& function, Translation& out);

@@ -9,13 +9,12 @@ namespace lockstep::exec {
 
 namespace {
 
-constexpr std::uint32_t kLongest = 64;  // operations of a loop that waits
-constexpr unsigned kMaxBytes = 16;      // of one of its loads
+constexpr unsigned kMaxPolledBytes = 16;  // of one of its loads
 
 bool is_poll(const Operation& op, const MemoryForm& form) {
   const bool global = form.state_space == StateSpace::kGlobal || form.state_space == StateSpace::kGeneric;
   return form.polls && global && !op.guard.exists() && form.bytes <= 8 &&
-         unsigned{form.bytes} * form.count <= kMaxBytes;
+         unsigned{form.bytes} * form.count <= kMaxPolledBytes;
 }
 
 /// A round of a loop: from its first polling load back to it, by operations that compute and decide, and by
@@ -24,9 +23,9 @@ bool is_poll(const Operation& op, const MemoryForm& form) {
 ///
 /// The loop waits where what is loaded alone decides whether a round ends it. A round may count: what depends
 /// on registers that it takes over from the round before may decide nothing but whether the rare part comes.
-class Round {
+class SpinRound {
  public:
-  Round(const Operation* code, const OperandRef* operands, const MemoryForm* memory, const SpinLoop& loop)
+  SpinRound(const Operation* code, const OperandRef* operands, const MemoryForm* memory, const SpinLoop& loop)
       : code_(code), operands_(operands), memory_(memory), loop_(loop), size_(loop.end - loop.begin + 1) {}
 
   [[nodiscard]] bool waits() {
@@ -217,7 +216,7 @@ void find_spin_loop(std::uint32_t end, Translation& out) {
     const Operation& op = out.operations[loop.load];
     if (op.handler != Handler::kLoad || !is_poll(op, out.memory[op.detail])) continue;
     if (out.memory[op.detail].spin != 0) return;
-    Round round(out.operations.data(), out.operands.data(), out.memory.data(), loop);
+    SpinRound round(out.operations.data(), out.operands.data(), out.memory.data(), loop);
     if (!round.waits()) continue;
     loop.loads = round.loads();
     loop.written = round.written();
@@ -235,7 +234,7 @@ void find_spin_loops(const FunctionCode& function, Translation& out) {
   for (std::uint32_t end = first; end < first + function.size; ++end) {
     const Operation& op = out.operations[end];
     if (op.handler != Handler::kBranch || op.target > end || op.target < first) continue;
-    if (end - op.target < kLongest) find_spin_loop(end, out);
+    if (end - op.target < kLongestWaitLoop) find_spin_loop(end, out);
   }
 }
 

@@ -9,7 +9,7 @@ namespace lockstep::exec {
 
 namespace {
 
-constexpr std::uint32_t kMbarrierBytes = 8, kRowBytes = 16, kRowsOfMatrix = 8;
+constexpr std::uint32_t kMbarrierBytes = 8;
 
 /// Barriers, fences, the end of the warp.
 void check_sync(WarpState& warp, const Operation& op, LaneMask active) {
@@ -60,8 +60,8 @@ void check_matrix_rows(WarpState& warp, const Operation& op, LaneMask active) {
   WarpAccess access;
   access.kind = form.store ? AccessKind::kWrite : AccessKind::kRead;
   access.mask =
-      active & (form.matrices == 4 ? kAllLanes : (LaneMask{1} << form.matrices * kRowsOfMatrix) - 1);
-  access.bytes = kRowBytes;
+      active & (form.matrices == 4 ? kAllLanes : (LaneMask{1} << form.matrices * MatrixForm::kRows) - 1);
+  access.bytes = MatrixForm::kRowBytes;
   check_lanes(warp, place.state_space, a, access);
 }
 

@@ -13,7 +13,7 @@ using Values = std::array<std::array<std::byte, WarpAccess::kMaxBytes>, kLanes>;
 static_assert(WarpAccess::kMaxBytes >= kMaxAccessBytes);
 constexpr Address kSharedOffset = (Address{1} << kSharedRankShift) - 1;
 
-Space space_of(StateSpace state_space, Address a) {
+Space space_at(StateSpace state_space, Address a) {
   switch (state_space) {
     case StateSpace::kGlobal:
       return Space::kGlobal;
@@ -43,7 +43,7 @@ void place_access(WarpState& warp, StateSpace state_space, const Addresses& a, W
   access.operation = warp.now.pc;
   for_lanes(access.mask, [&](int l) {
     LaneAccess& lane = access.lanes[static_cast<unsigned>(l)];
-    lane.space = space_of(state_space, a.lane[l]);
+    lane.space = space_at(state_space, a.lane[l]);
     lane.address = offset_of(lane.space, state_space, a.lane[l]);
     if (lane.space == Space::kParam) access.mask &= ~(LaneMask{1} << l);
     if (lane.space == Space::kLocal) {

@@ -9,8 +9,6 @@ namespace lockstep::exec {
 
 namespace {
 
-constexpr std::uint32_t kRowBytes = 16;
-
 /// One side of a copy: an address in a space.
 struct End {
   StateSpace state_space;
@@ -77,11 +75,11 @@ void check_copy_bulk(WarpState& warp, const Operation& op, LaneMask active) {
     const auto bytes = static_cast<std::uint32_t>(warp.at(form.size)->lane[l]);
     const auto check = [&](Address target, std::uint32_t done) {
       check_copy(warp, lane, {memory[form.to].state_space, target},
-                 {memory[form.from].state_space, from.lane[l] + done}, kRowBytes, kRowBytes,
-                 form.reduction != nullptr);
+                 {memory[form.from].state_space, from.lane[l] + done}, CopyForm::kUnitBytes,
+                 CopyForm::kUnitBytes, form.reduction != nullptr);
     };
     each_target(warp, form.multicast, lane, to.lane[l], 0, [&](Address target, Address) {
-      for (std::uint32_t done = 0; done < bytes; done += kRowBytes) {
+      for (std::uint32_t done = 0; done < bytes; done += CopyForm::kUnitBytes) {
         if (!form.multimem) {
           check(target + done, done);
           continue;
@@ -98,7 +96,8 @@ void check_tensor_unit(WarpState& warp, const TensorForm& form, std::uint32_t la
                        std::uint32_t skip, Address element, std::uint32_t bytes) {
   const StateSpace state_space = warp.machine->kernel.memory()[form.shared].state_space;
   if (!form.store)
-    check_copy(warp, lane, {state_space, unit}, {StateSpace::kGlobal, element}, kRowBytes, 0, false);
+    check_copy(warp, lane, {state_space, unit}, {StateSpace::kGlobal, element}, CopyForm::kUnitBytes, 0,
+               false);
   if (bytes == 0) return;
   if (form.store)
     check_copy(warp, lane, {StateSpace::kGlobal, element}, {state_space, unit + skip}, bytes, bytes,

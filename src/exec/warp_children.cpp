@@ -7,6 +7,7 @@
 #include "exec/warp_access.hpp"
 #include "exec/warp_frame.hpp"
 #include "exec/warp_runtime.hpp"
+#include "trace/kernel_trace.hpp"
 
 namespace lockstep::exec {
 
@@ -18,7 +19,7 @@ constexpr std::uint32_t kSuccess = 0, kInvalidValue = 1, kMemoryAllocation = 2, 
 constexpr std::uint64_t kTailStream = 3;  // cudaStreamTailLaunch
 constexpr std::uint64_t kFirstStream = 0x100;
 constexpr std::uint64_t kRuntimeVersion = 13000;
-constexpr std::uint64_t kBufferAlign = 256, kMaxThreads = 1024;
+constexpr std::uint64_t kBufferAlign = 256;
 
 std::uint32_t note_error(WarpState& warp, std::uint32_t l, std::uint32_t error) {
   warp.machine->last_errors[{warp.cta->index, warp.index * kWarpSize + l}] = error;
@@ -43,7 +44,8 @@ Address parameter_buffer(WarpState& warp, const CallSite& site, std::uint32_t l)
   child.grid = dim3_argument(warp, arguments[1], l);
   child.block = dim3_argument(warp, arguments[2], l);
   child.dynamic_shared_bytes = static_cast<std::uint32_t>(argument(warp, arguments[3], l));
-  const bool sane = child.grid.count() > 0 && child.block.count() > 0 && child.block.count() <= kMaxThreads;
+  const bool sane = child.grid.count() > 0 && child.block.count() > 0 &&
+                    child.block.count() <= trace::KernelHeader::kMaxThreads;
   if (!kernel || !sane) {
     note_error(warp, l, kernel ? kInvalidConfiguration : kInvalidDeviceFunction);
     return 0;

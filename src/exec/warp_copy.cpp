@@ -13,12 +13,10 @@ namespace lockstep::exec {
 
 namespace {
 
-constexpr unsigned kRowBytes = 16;  // what bulk copies move at once
-
 /// 16 bytes of a bulk copy.
 void copy_row(const CopyForm& form, std::byte* to, const std::byte* from) {
-  if (!form.reduction) std::memmove(to, from, kRowBytes);
-  for (unsigned i = 0; form.reduction && i < kRowBytes; i += form.element) {
+  if (!form.reduction) std::memmove(to, from, CopyForm::kUnitBytes);
+  for (unsigned i = 0; form.reduction && i < CopyForm::kUnitBytes; i += form.element) {
     std::uint64_t old = 0, value = 0;
     std::memcpy(&old, to + i, form.element);
     std::memcpy(&value, from + i, form.element);
@@ -32,16 +30,16 @@ void copy_lines(WarpState& warp, const CopyForm& form, std::uint32_t l, Address 
                 std::uint64_t bytes) {
   const StateSpace to_state_space = warp.machine->kernel.memory()[form.to].state_space,
                    from_reach = warp.machine->kernel.memory()[form.from].state_space;
-  for (std::uint64_t done = 0; done < bytes; done += kRowBytes) {
-    const std::byte* const source = resolve_one(warp, from_reach, l, kRowBytes, from + done);
+  for (std::uint64_t done = 0; done < bytes; done += CopyForm::kUnitBytes) {
+    const std::byte* const source = resolve_one(warp, from_reach, l, CopyForm::kUnitBytes, from + done);
     if (!source) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, from + done, {});
     if (form.multimem) {
-      const auto places = multimem_places(warp, l, kRowBytes, to + done);
+      const auto places = multimem_places(warp, l, CopyForm::kUnitBytes, to + done);
       for (unsigned i = 0; i < places.count; ++i)
         copy_row(form, reinterpret_cast<std::byte*>(places.at[i]), source);
       continue;
     }
-    std::byte* const target = resolve_one(warp, to_state_space, l, kRowBytes, to + done);
+    std::byte* const target = resolve_one(warp, to_state_space, l, CopyForm::kUnitBytes, to + done);
     if (!target) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, to + done, {});
     copy_row(form, target, source);
   }
@@ -89,9 +87,9 @@ void execute_copy_bulk(WarpState& warp, trace::BulkRuns& runs, const Operation& 
   for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
     const std::uint64_t bytes = static_cast<std::uint32_t>(warp.at(form.size)->lane[l]);
     const LaneMask self = LaneMask{1} << l;
-    if (((bytes | from.lane[l] | to.lane[l]) & (kRowBytes - 1)) != 0)
+    if (((bytes | from.lane[l] | to.lane[l]) & (CopyForm::kUnitBytes - 1)) != 0)
       warp.fault(FaultKind::kMisalignedAddress, self,
-                 from.lane[l] & (kRowBytes - 1) ? from.lane[l] : to.lane[l],
+                 from.lane[l] & (CopyForm::kUnitBytes - 1) ? from.lane[l] : to.lane[l],
                  "addresses and size must be multiples of 16");
     Signalled signalled;
     const auto deliver = [&](Address target, Address mbarrier_at) {

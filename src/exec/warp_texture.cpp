@@ -9,11 +9,7 @@ namespace lockstep::exec {
 
 namespace {
 
-unsigned coordinates(const TextureForm& form) {
-  return form.geometry == Geometry::k1D ? 1 : form.geometry == Geometry::k2D ? 2 : 3;
-}
-
-float as_float(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
+float low_float(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
 
 Fetch fetch_of(const WarpState& warp, const TextureForm& form, const OperandRef* sources, std::uint32_t l,
                const Texture& texture) {
@@ -24,19 +20,19 @@ Fetch fetch_of(const WarpState& warp, const TextureForm& form, const OperandRef*
   std::size_t next = 1;  // behind the handle
   const auto value = [&] { return warp.at(sources[next++])->lane[l]; };
   if (form.layered) f.layer = static_cast<std::uint32_t>(value());
-  const unsigned count = coordinates(form);
+  const unsigned count = form.coordinates();
   for (unsigned d = 0; d < count; ++d) {
     const std::uint64_t bits = value();
     if (form.integer)
       f.texel[d] = static_cast<std::int32_t>(bits);
     else
-      f.at[d] = as_float(bits);
+      f.at[d] = low_float(bits);
   }
-  if (form.kind == TextureForm::Kind::kLevel) f.level = as_float(value());
+  if (form.kind == TextureForm::Kind::kLevel) f.level = low_float(value());
   if (form.kind == TextureForm::Kind::kGradient) {
     float gradients[2][3] = {};
     for (auto& gradient : gradients)
-      for (unsigned d = 0; d < count; ++d) gradient[d] = as_float(value());
+      for (unsigned d = 0; d < count; ++d) gradient[d] = low_float(value());
     f.level = level_of(texture, count, gradients[0], gradients[1]);
   }
   return f;
@@ -122,7 +118,7 @@ Address surface_address(WarpState& warp, const TextureForm& form, const OperandR
   const std::uint32_t size = std::uint32_t{form.bytes} * form.elements;
   const std::int64_t layer = form.layered ? value() : 0;
   std::int64_t at_coordinate[3] = {};
-  for (unsigned d = 0; d < coordinates(form); ++d) at_coordinate[d] = value();
+  for (unsigned d = 0; d < form.coordinates(); ++d) at_coordinate[d] = value();
   const bool cube = form.geometry == Geometry::kCube, volume = form.geometry == Geometry::k3D;
   const std::int64_t limit[4] = {std::int64_t{image->width} * image->format.bytes() - size + 1, image->height,
                                  cube     ? 6

@@ -11,7 +11,7 @@ namespace lockstep::exec {
 
 namespace {
 
-constexpr unsigned kUnitBytes = 16;
+constexpr unsigned kCoreRowBytes = 16;
 
 /// Elements of 16 bytes; .b1 counts words.
 unsigned unit_bits(ptx::Type type) { return type == ptx::Type::kB1 ? 32 : ptx::bits(type); }
@@ -31,12 +31,12 @@ MatrixPlace sum_place(std::uint32_t l, unsigned i) {
 template <class Put>
 void read_matrix(WarpState& warp, const SharedMatrix& matrix, ptx::Type type, unsigned first, unsigned lines,
                  unsigned along, Put put) {
-  const unsigned bits = unit_bits(type), each = kUnitBytes * 8 / bits;
+  const unsigned bits = unit_bits(type), each = kCoreRowBytes * 8 / bits;
   for (unsigned line = 0; line < lines; ++line)
     for (unsigned unit = 0; unit * each < along; ++unit) {
       const Address at_byte =
           matrix.unit(matrix.across ? line : first + line, (matrix.across ? first / each : 0) + unit);
-      const std::byte* const bytes = resolve_one(warp, StateSpace::kShared, 0, kUnitBytes, at_byte);
+      const std::byte* const bytes = resolve_one(warp, StateSpace::kShared, 0, kCoreRowBytes, at_byte);
       if (!bytes) warp.fault(FaultKind::kIllegalAddress, kAllLanes, at_byte, "a matrix of the descriptor");
       for (unsigned i = 0; i < each; ++i) put(line, unit * each + i, element_of(bytes, i, bits));
     }
