@@ -104,6 +104,7 @@ struct LaunchConfig {
 static_assert(sizeof(LaunchConfig) == 56 && offsetof(LaunchConfig, stream) == 32);
 
 struct ChannelFormatDesc {
+  enum Kind { kSigned, kUnsigned, kFloat };  // f
   int x, y, z, w, f;
 };
 static_assert(sizeof(ChannelFormatDesc) == 20);
@@ -159,7 +160,8 @@ struct MemPoolProps {
 static_assert(sizeof(MemPoolProps) == 88 && offsetof(MemPoolProps, maxSize) == 24);
 
 struct ResourceDesc {
-  int resType;  // 0 array, 1 mipmapped array, 2 linear, 3 pitch2D
+  enum Type { kArray, kMipmappedArray, kLinear, kPitch2D };
+  int resType;
   union {
     struct {
       void* array;

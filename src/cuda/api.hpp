@@ -44,9 +44,4 @@ int api(Body&& body) noexcept {
 /// otherwise.
 void require_functional(const Runtime& rt);
 
-/// Throws ApiError(InvalidValue) unless `condition`.
-inline void require(bool condition, Status otherwise = Status::kErrorInvalidValue) {
-  if (!condition) throw ApiError(otherwise);
-}
-
 }  // namespace lockstep::cuda

@@ -8,7 +8,7 @@ namespace lockstep::cuda {
 
 namespace {
 
-enum CaptureStatus { kNone, kActive };
+enum CaptureStatus { kNotCapturing, kCapturing };
 
 int begin(abi::Stream handle, void* graph, std::vector<GraphNode*> after = {}) {
   return api([&](Runtime& rt) {
@@ -39,7 +39,7 @@ int end(abi::Stream handle, void** graph) {
 int is_capturing(abi::Stream handle, int* status) {
   return api([&](Runtime& rt) {
     require(status != nullptr);
-    *status = rt.streams.stream(handle).capture != nullptr ? kActive : kNone;
+    *status = rt.streams.stream(handle).capture != nullptr ? kCapturing : kNotCapturing;
   });
 }
 
@@ -61,7 +61,7 @@ int info_of(abi::Stream handle, const CaptureInfo& out) {
   return api([&](Runtime& rt) {
     const StreamState& stream = rt.streams.stream(handle);
     require(out.status != nullptr);
-    *out.status = stream.capture != nullptr ? kActive : kNone;
+    *out.status = stream.capture != nullptr ? kCapturing : kNotCapturing;
     if (stream.capture == nullptr) return;
     if (out.id != nullptr) *out.id = reinterpret_cast<std::uintptr_t>(stream.capture);
     if (out.graph != nullptr) *out.graph = stream.capture;

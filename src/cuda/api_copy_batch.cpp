@@ -34,16 +34,16 @@ struct BatchCopy {
 };
 static_assert(sizeof(BatchCopy) == 112);
 
-enum { kPointer = 1, kArray };
+enum { kPointerOperand = 1, kArrayOperand };
 
 CopyEnd end_of(Runtime& rt, const Operand& operand, const abi::Extent& extent, std::size_t unit) {
-  if (operand.type == kArray) {
+  if (operand.type == kArrayOperand) {
     const Array& a = rt.arrays.at(operand.array.array);
     const abi::Pos& at = operand.array.at;
     require(a.texel_bytes == unit && a.has_box(at, extent));
     return a.part(at.x * unit, at.y, at.z);
   }
-  require(operand.type == kPointer);
+  require(operand.type == kPointerOperand);
   const auto& p = operand.pointer;
   const std::size_t row = (p.row != 0 ? p.row : extent.width) * unit;
   const std::size_t layer = p.layer != 0 ? p.layer : extent.height;
@@ -54,7 +54,7 @@ CopyEnd end_of(Runtime& rt, const Operand& operand, const abi::Extent& extent, s
 Copy copy_of(Runtime& rt, const BatchCopy& c) {
   std::size_t unit = 1;
   for (const Operand* operand : {&c.from, &c.to})
-    if (operand->type == kArray) unit = rt.arrays.at(operand->array.array).texel_bytes;
+    if (operand->type == kArrayOperand) unit = rt.arrays.at(operand->array.array).texel_bytes;
   require(c.extent.width * c.extent.height * c.extent.depth > 0);
   return {end_of(rt, c.to, c.extent, unit),
           end_of(rt, c.from, c.extent, unit),
@@ -80,9 +80,11 @@ LOCKSTEP_CUDA_API cudaMemcpy3DBatchAsync(std::size_t count, const BatchCopy* cop
                                          abi::Stream s) {
   return copy_batch(count, copies, flags, s);
 }
-LOCKSTEP_CUDA_API cuMemcpy3DBatchAsync_v2(std::size_t count, const BatchCopy* copies,
-                                          unsigned long long flags, abi::Stream s) {
-  return driver([&] { return copy_batch(count, copies, flags, s); });
+LOCKSTEP_CUDA_API cuMemcpy3DBatchAsync_v2(std::size_t count, const void* copies, unsigned long long flags,
+                                          void* stream) {
+  return driver([&] {
+    return copy_batch(count, static_cast<const BatchCopy*>(copies), flags, static_cast<abi::Stream>(stream));
+  });
 }
 
 }  // namespace lockstep::cuda

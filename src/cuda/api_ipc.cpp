@@ -8,7 +8,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr unsigned kDisableTiming = 2, kInterprocess = 4;  // of events
 constexpr unsigned kLazyPeerAccess = 1;
 
 void give_memory(Runtime& rt, IpcHandle* handle, Address begin) {
@@ -32,7 +31,7 @@ void close_memory(Runtime& rt, Address address) {
 void give_event(Runtime& rt, IpcHandle* handle, abi::Event event) {
   require(handle != nullptr);
   require_functional(rt);
-  require((rt.streams.event(event).flags & kInterprocess) != 0, Status::kErrorInvalidResourceHandle);
+  require((rt.streams.event(event).flags & kEventInterprocess) != 0, Status::kErrorInvalidResourceHandle);
   *handle = rt.processes.give_event();
 }
 
@@ -41,7 +40,7 @@ void open_event(Runtime& rt, abi::Event* event, const IpcHandle& handle) {
   require_functional(rt);
   require(Processes::is_event(handle), Status::kErrorInvalidResourceHandle);
   make_context_current();
-  *event = rt.streams.create_event(kDisableTiming | kInterprocess);
+  *event = rt.streams.create_event(kEventDisableTiming | kEventInterprocess);
   rt.processes.note_shared();
 }
 

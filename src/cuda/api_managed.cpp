@@ -12,7 +12,7 @@ namespace {
 
 /// CUDA 12 gives a device's number, -1 for the host, in the register that has cudaMemLocation's type in CUDA
 /// 13 (from 1 on: device, host, NUMA nodes of the host). Which is meant, the name of this library says.
-bool is_cuda_12(abi::MemLocation place) { return cuda::is_cuda_12() || place.type <= 0; }
+bool is_form_of_12(abi::MemLocation place) { return is_cuda_12() || place.type <= 0; }
 
 /// Throws ApiError(InvalidDevice).
 int device_place(Runtime& rt, int device) {
@@ -24,7 +24,7 @@ int place_of(Runtime& rt, abi::MemLocation place) {
   return place.type == kDevice ? device_place(rt, place.id) : kHostPlace;
 }
 int named(Runtime& rt, abi::MemLocation place) {
-  return is_cuda_12(place) ? device_place(rt, place.type) : place_of(rt, place);
+  return is_form_of_12(place) ? device_place(rt, place.type) : place_of(rt, place);
 }
 
 /// Managed memory lies where host and device both reach it: only the recorded trace knows of the place.
@@ -60,8 +60,8 @@ int prefetch_either(const void* pointer, std::size_t bytes, abi::MemLocation pla
                     abi::Stream fifth) {
   return api([&](Runtime& rt) {
     const int to = named(rt, place);
-    require(is_cuda_12(place) || static_cast<unsigned>(fourth) == 0);  // flags: none are defined
-    prefetch(rt, pointer, bytes, to, is_cuda_12(place) ? reinterpret_cast<abi::Stream>(fourth) : fifth);
+    require(is_form_of_12(place) || static_cast<unsigned>(fourth) == 0);  // flags: none are defined
+    prefetch(rt, pointer, bytes, to, is_form_of_12(place) ? reinterpret_cast<abi::Stream>(fourth) : fifth);
   });
 }
 
@@ -150,8 +150,6 @@ int range_attributes(void** data, const std::size_t* bytes, const int* attribute
   });
 }
 
-const void* pointer(DevicePointer address) { return reinterpret_cast<const void*>(address); }
-
 }  // namespace
 
 LOCKSTEP_CUDA_API cudaMemPrefetchAsync(const void* p, std::size_t n, abi::MemLocation place,
@@ -199,22 +197,22 @@ LOCKSTEP_CUDA_API cudaMemRangeGetAttributes(void** data, std::size_t* bytes, int
 
 LOCKSTEP_CUDA_API cuMemPrefetchAsync(DevicePointer p, std::size_t n, int device, void* stream) {
   return driver_api([&](Runtime& rt) {
-    prefetch(rt, pointer(p), n, device_place(rt, device), static_cast<abi::Stream>(stream));
+    prefetch(rt, pointer_to(p), n, device_place(rt, device), static_cast<abi::Stream>(stream));
   });
 }
 LOCKSTEP_CUDA_API cuMemPrefetchAsync_v2(DevicePointer p, std::size_t n, abi::MemLocation place,
                                         unsigned flags, void* stream) {
   return driver_api([&](Runtime& rt) {
     require(flags == 0);
-    prefetch(rt, pointer(p), n, place_of(rt, place), static_cast<abi::Stream>(stream));
+    prefetch(rt, pointer_to(p), n, place_of(rt, place), static_cast<abi::Stream>(stream));
   });
 }
 LOCKSTEP_CUDA_API cuMemAdvise(DevicePointer p, std::size_t n, int advice, int device) {
-  return driver_api([&](Runtime& rt) { advise(rt, pointer(p), n, advice, device_place(rt, device)); });
+  return driver_api([&](Runtime& rt) { advise(rt, pointer_to(p), n, advice, device_place(rt, device)); });
 }
 LOCKSTEP_CUDA_API cuMemAdvise_v2(DevicePointer p, std::size_t n, int advice, abi::MemLocation place) {
   return driver_api([&](Runtime& rt) {
-    advise(rt, pointer(p), n, advice, has_place(advice) ? place_of(rt, place) : kHostPlace);
+    advise(rt, pointer_to(p), n, advice, has_place(advice) ? place_of(rt, place) : kHostPlace);
   });
 }
 LOCKSTEP_CUDA_API cuMemPrefetchBatchAsync(void** p, std::size_t* n, std::size_t count,
@@ -234,11 +232,11 @@ LOCKSTEP_CUDA_API cuMemDiscardAndPrefetchBatchAsync(void** p, std::size_t* n, st
 }
 LOCKSTEP_CUDA_API cuMemRangeGetAttribute(void* data, std::size_t bytes, int attribute, DevicePointer p,
                                          std::size_t n) {
-  return driver_api([&](Runtime& rt) { range_attribute(rt, data, bytes, attribute, pointer(p), n); });
+  return driver_api([&](Runtime& rt) { range_attribute(rt, data, bytes, attribute, pointer_to(p), n); });
 }
 LOCKSTEP_CUDA_API cuMemRangeGetAttributes(void** data, std::size_t* bytes, int* attributes, std::size_t count,
                                           DevicePointer p, std::size_t n) {
-  return driver([&] { return range_attributes(data, bytes, attributes, count, pointer(p), n); });
+  return driver([&] { return range_attributes(data, bytes, attributes, count, pointer_to(p), n); });
 }
 
 }  // namespace lockstep::cuda

@@ -12,7 +12,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::uint32_t kWrapperMagic = 0x466243B1;
 constexpr std::uint32_t kLinkedVersion = 2;
 
 /// fatbinary_section.h of CUDA: what __cudaRegisterFatBinary is given.

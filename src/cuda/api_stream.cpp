@@ -138,9 +138,9 @@ LOCKSTEP_CUDA_API cudaEventCreate(abi::Event* e) {
 }
 LOCKSTEP_CUDA_API cudaEventCreateWithFlags(abi::Event* e, unsigned flags) {
   return api([&](Runtime& rt) {
-    constexpr unsigned kAll = 7, kInterprocess = 4;
+    constexpr unsigned kAll = 7;
     require(e != nullptr && flags <= kAll);
-    require((flags & kInterprocess) == 0 || (flags & kEventDisableTiming) != 0);
+    require((flags & kEventInterprocess) == 0 || (flags & kEventDisableTiming) != 0);
     *e = rt.streams.create_event(flags);
   });
 }

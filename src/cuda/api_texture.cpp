@@ -10,20 +10,18 @@ namespace lockstep::cuda {
 
 namespace {
 
-enum ResourceType { kArray, kMipmappedArray, kLinear, kPitch2D };
-
 exec::Image image_of(Runtime& rt, const abi::ResourceDesc& r) {
   exec::Image image;
   switch (r.resType) {
-    case kArray:
+    case abi::ResourceDesc::kArray:
       return rt.arrays.at(r.res.array.array).image();
-    case kLinear:
+    case abi::ResourceDesc::kLinear:
       image.format = texel_format(r.res.linear.desc);
       image.data = reinterpret_cast<Address>(r.res.linear.devPtr);
       image.width = static_cast<std::uint32_t>(r.res.linear.sizeInBytes / image.format.bytes());
       image.row_pitch = image.slice_pitch = r.res.linear.sizeInBytes;
       break;
-    case kPitch2D:
+    case abi::ResourceDesc::kPitch2D:
       image.format = texel_format(r.res.pitch2D.desc);
       image.data = reinterpret_cast<Address>(r.res.pitch2D.devPtr);
       image.width = static_cast<std::uint32_t>(r.res.pitch2D.width);
@@ -39,7 +37,7 @@ exec::Image image_of(Runtime& rt, const abi::ResourceDesc& r) {
 }
 
 std::vector<exec::Image> levels_of(Runtime& rt, const abi::ResourceDesc& r) {
-  if (r.resType != kMipmappedArray) return {image_of(rt, r)};
+  if (r.resType != abi::ResourceDesc::kMipmappedArray) return {image_of(rt, r)};
   std::vector<exec::Image> levels;
   for (const Array* level : rt.arrays.mipmapped(r.res.array.array).levels) levels.push_back(level->image());
   return levels;
@@ -85,7 +83,7 @@ LOCKSTEP_CUDA_API cudaDestroyTextureObject(unsigned long long handle) {
 }
 LOCKSTEP_CUDA_API cudaCreateSurfaceObject(unsigned long long* handle, const abi::ResourceDesc* resource) {
   return api([&](Runtime& rt) {
-    require(handle != nullptr && resource != nullptr && resource->resType == kArray);
+    require(handle != nullptr && resource != nullptr && resource->resType == abi::ResourceDesc::kArray);
     *handle = rt.textures.add_surface(rt.arrays.at(resource->res.array.array).image());
     rt.texture_objects.surfaces[*handle] = *resource;
   });

@@ -9,7 +9,7 @@ namespace lockstep::cuda {
 
 namespace {
 
-void require(bool condition) {
+void require_size(bool condition) {
   if (!condition) throw ApiError(Status::kErrorInvalidClusterSize);
 }
 
@@ -28,17 +28,17 @@ void settle_cluster(const Kernel& kernel, KernelLaunch& launch, const config::Gp
   const auto& own = directives.reqnctapercluster;
   if (own[0] > 0) {
     const abi::dim3 required{own[0], std::max(own[1], 1u), std::max(own[2], 1u)};
-    require(!launch.cluster || *launch.cluster == required);
+    require_size(!launch.cluster || *launch.cluster == required);
     launch.cluster = required;
     if (directives.blocksareclusters)
       launch.grid = {launch.grid.x * required.x, launch.grid.y * required.y, launch.grid.z * required.z};
   }
-  require(launch.cluster || !directives.explicitcluster);
+  require_size(launch.cluster || !directives.explicitcluster);
   if (!launch.cluster) return;
   const abi::dim3 &c = *launch.cluster, &g = launch.grid;
-  require(ctas(c) > 0 && ctas(c) <= allowed(kernel));
-  require(g.x % c.x == 0 && g.y % c.y == 0 && g.z % c.z == 0);
-  require(gpu.gpu.arch >= config::kFirstArchWithClusters || ctas(c) == 1);
+  require_size(ctas(c) > 0 && ctas(c) <= allowed(kernel));
+  require_size(g.x % c.x == 0 && g.y % c.y == 0 && g.z % c.z == 0);
+  require_size(gpu.gpu.arch >= config::kFirstArchWithClusters || ctas(c) == 1);
 }
 
 std::uint64_t active_clusters(const Kernel& kernel, const KernelLaunch& launch,

@@ -11,7 +11,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::uint32_t kElfMagic = 0x464c457f;
 constexpr std::uint8_t kClass64 = 2, kLittleEndian = 1;
 constexpr std::uint16_t kMachineCuda = 190;
 constexpr std::uint64_t kHeaderBytes = 64, kSectionBytes = 64, kSymbolBytes = 24;

@@ -12,6 +12,8 @@
 
 namespace lockstep::cuda {
 
+inline constexpr std::uint32_t kElfMagic = 0x464C457F;
+
 struct CubinKernel {
   std::uint32_t registers = 0;     // of a thread
   std::uint32_t frame_bytes = 0;   // of a thread: local memory of the kernel's own frame

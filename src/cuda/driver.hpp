@@ -8,6 +8,20 @@ namespace lockstep::cuda {
 
 using DevicePointer = unsigned long long;  // CUdeviceptr
 
+/// CUmemorytype.
+struct MemoryType {
+  enum { kHost = 1, kDevice, kArray, kUnified };
+};
+
+[[nodiscard]] inline void* pointer_to(DevicePointer address) { return reinterpret_cast<void*>(address); }
+
+/// A module by the handle that the program has. Throws ApiError(InvalidResourceHandle).
+[[nodiscard]] inline Module& module_of(Runtime& rt, void* handle) {
+  auto* module = static_cast<Module*>(handle);
+  require(rt.modules.contains(module), Status::kErrorInvalidResourceHandle);
+  return *module;
+}
+
 /// The driver's code of a result of the runtime.
 [[nodiscard]] int driver_result(int status);
 

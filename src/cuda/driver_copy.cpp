@@ -7,17 +7,16 @@ namespace lockstep::cuda {
 
 namespace {
 
-enum MemoryType { kHost = 1, kDevice, kArray, kUnified };
-
 CopyEnd end_of(Runtime& rt, const Side3D& side, const Copy3D& copy) {
-  if (side.type == kArray) {
+  if (side.type == MemoryType::kArray) {
     const Array& array = rt.arrays.at(side.array);
     require(array.has_rows(side.x, side.y, copy.width, copy.height) && side.z <= array.slices() &&
             copy.depth <= array.slices() - side.z);
     return array.part(side.x, side.y, side.z);
   }
-  require(side.type >= kHost && side.type <= kUnified);
-  const void* const begin = side.type == kHost ? side.host : reinterpret_cast<const void*>(side.device);
+  require(side.type >= MemoryType::kHost && side.type <= MemoryType::kUnified);
+  const void* const begin =
+      side.type == MemoryType::kHost ? side.host : reinterpret_cast<const void*>(side.device);
   const std::size_t pitch = side.pitch != 0 ? side.pitch : copy.width;
   const std::size_t height = side.height != 0 ? side.height : copy.height;
   require(pitch >= copy.width && height >= copy.height);
@@ -30,14 +29,14 @@ Side3D side_of(const Arrays& arrays, const CopyEnd& end) {
   Side3D side{};
   if (const Array* const array = arrays.find(end.address)) {
     const abi::Pos at = array->position(end.address);
-    side.type = kArray;
+    side.type = MemoryType::kArray;
     side.array = const_cast<Array*>(array);
     side.x = at.x * array->texel_bytes;
     side.y = at.y;
     side.z = at.z;
     return side;
   }
-  side.type = kUnified;
+  side.type = MemoryType::kUnified;
   side.device = reinterpret_cast<DevicePointer>(end.address);
   side.pitch = end.pitch;
   side.height = end.pitch > 0 ? end.slice / end.pitch : 0;
@@ -54,20 +53,20 @@ int copy_3d(const Copy3D* c, void* stream) {
 /// One row between an array, in which `at` is counted in bytes, and other memory.
 Side3D in_array(void* array, std::size_t at) {
   Side3D side{};
-  side.type = kArray;
+  side.type = MemoryType::kArray;
   side.array = array;
   side.x = at;
   return side;
 }
 Side3D in_memory(const void* host) {
   Side3D side{};
-  side.type = kHost;
+  side.type = MemoryType::kHost;
   side.host = host;
   return side;
 }
 Side3D in_memory(DevicePointer address) {
   Side3D side{};
-  side.type = kDevice;
+  side.type = MemoryType::kDevice;
   side.device = address;
   return side;
 }

@@ -25,11 +25,11 @@ int edges(void* graph, Node* from, Node* to, std::size_t* count) {
   const auto last = count_place(count);
   return driver([&] { return cudaGraphGetEdges(graph, from, to, last.first, last.second); });
 }
-int before(Node node, Node* nodes, std::size_t* count) {
+int dependencies(Node node, Node* nodes, std::size_t* count) {
   const auto last = count_place(count);
   return driver([&] { return cudaGraphNodeGetDependencies(node, nodes, last.first, last.second); });
 }
-int behind(Node node, Node* nodes, std::size_t* count) {
+int dependents(Node node, Node* nodes, std::size_t* count) {
   const auto last = count_place(count);
   return driver([&] { return cudaGraphNodeGetDependentNodes(node, nodes, last.first, last.second); });
 }
@@ -62,16 +62,16 @@ LOCKSTEP_CUDA_API cuGraphGetEdges_v2(void* graph, Node* from, Node* to, void*, s
   return edges(graph, from, to, count);
 }
 LOCKSTEP_CUDA_API cuGraphNodeGetDependencies(Node node, Node* nodes, std::size_t* count) {
-  return before(node, nodes, count);
+  return dependencies(node, nodes, count);
 }
 LOCKSTEP_CUDA_API cuGraphNodeGetDependencies_v2(Node node, Node* nodes, void*, std::size_t* count) {
-  return before(node, nodes, count);
+  return dependencies(node, nodes, count);
 }
 LOCKSTEP_CUDA_API cuGraphNodeGetDependentNodes(Node node, Node* nodes, std::size_t* count) {
-  return behind(node, nodes, count);
+  return dependents(node, nodes, count);
 }
 LOCKSTEP_CUDA_API cuGraphNodeGetDependentNodes_v2(Node node, Node* nodes, void*, std::size_t* count) {
-  return behind(node, nodes, count);
+  return dependents(node, nodes, count);
 }
 LOCKSTEP_CUDA_API cuGraphAddDependencies(void* graph, const Node* from, const Node* to, std::size_t count) {
   return connect(graph, from, to, count);

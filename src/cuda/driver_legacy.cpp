@@ -24,7 +24,7 @@ using Node = GraphNode*;
 constexpr std::size_t kKernelNodeBytes = 56;
 static_assert(offsetof(DriverKernelNode, extra) + sizeof(void*) == kKernelNodeBytes);
 
-constexpr std::size_t kNone = ~std::size_t{0};
+constexpr std::size_t kNoIndex = ~std::size_t{0};
 
 }  // namespace
 
@@ -48,12 +48,12 @@ LOCKSTEP_CUDA_API cuStreamGetCaptureInfo(abi::Stream s, int* status, unsigned lo
 LOCKSTEP_CUDA_API cuMemcpyBatchAsync(void** to, void** from, std::size_t* bytes, std::size_t count,
                                      void* attributes, std::size_t* begins, std::size_t attribute_count,
                                      std::size_t* failed, void* stream) {
-  if (failed != nullptr) *failed = kNone;
+  if (failed != nullptr) *failed = kNoIndex;
   return cuMemcpyBatchAsync_v2(to, from, bytes, count, attributes, begins, attribute_count, stream);
 }
 LOCKSTEP_CUDA_API cuMemcpy3DBatchAsync(std::size_t count, const void* copies, std::size_t* failed,
                                        unsigned long long flags, void* stream) {
-  if (failed != nullptr) *failed = kNone;
+  if (failed != nullptr) *failed = kNoIndex;
   return cuMemcpy3DBatchAsync_v2(count, copies, flags, stream);
 }
 

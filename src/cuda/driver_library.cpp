@@ -16,12 +16,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-Module& module_of(Runtime& rt, void* handle) {
-  auto* module = static_cast<Module*>(handle);
-  require(rt.modules.contains(module), Status::kErrorInvalidResourceHandle);
-  return *module;
-}
-
 /// In the order of the PTX.
 std::vector<std::string> kernels_of(Module& module) {
   std::vector<std::string> names;

@@ -9,7 +9,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-void* pointer(DevicePointer address) { return reinterpret_cast<void*>(address); }
 std::byte* bytes_at(DevicePointer address) { return reinterpret_cast<std::byte*>(address); }
 
 /// The addresses of a DevicePointer and of a void* are the same bytes.
@@ -48,18 +47,17 @@ struct Copy2D {
 static_assert(sizeof(Copy2D) == 128);
 
 CopyEnd end_of(Runtime& rt, const Side& side, std::size_t width, std::size_t height) {
-  enum { kHost = 1, kDevice, kArray, kUnified };
   CopyEnd end;
   end.pitch = side.pitch != 0 ? side.pitch : width;
-  if (side.type == kArray) {
+  if (side.type == MemoryType::kArray) {
     const Array& array = rt.arrays.at(side.array);
     require(array.has_rows(side.x, side.y, width, height));
     end.address = bytes_at(array.address);
     end.pitch = array.pitch;
   } else {
-    require(side.type >= kHost && side.type <= kUnified);
-    end.address =
-        side.type == kHost ? static_cast<std::byte*>(const_cast<void*>(side.host)) : bytes_at(side.device);
+    require(side.type >= MemoryType::kHost && side.type <= MemoryType::kUnified);
+    end.address = side.type == MemoryType::kHost ? static_cast<std::byte*>(const_cast<void*>(side.host))
+                                                 : bytes_at(side.device);
     require(end.address != nullptr && end.pitch >= width);
   }
   end.address += side.y * end.pitch + side.x;
@@ -83,7 +81,7 @@ LOCKSTEP_CUDA_API cuMemAlloc_v2(DevicePointer* p, std::size_t bytes) {
   return driver([&] { return cudaMalloc(as_pointer(p), bytes); });
 }
 LOCKSTEP_CUDA_API cuMemFree_v2(DevicePointer p) {
-  return driver([&] { return cudaFree(pointer(p)); });
+  return driver([&] { return cudaFree(pointer_to(p)); });
 }
 LOCKSTEP_CUDA_API cuMemAllocManaged(DevicePointer* p, std::size_t bytes, unsigned flags) {
   return driver([&] { return cudaMallocManaged(as_pointer(p), bytes, flags); });
@@ -114,7 +112,7 @@ LOCKSTEP_CUDA_API cuMemAllocAsync(DevicePointer* p, std::size_t bytes, void* str
   return driver([&] { return cudaMallocAsync(as_pointer(p), bytes, static_cast<abi::Stream>(stream)); });
 }
 LOCKSTEP_CUDA_API cuMemFreeAsync(DevicePointer p, void* stream) {
-  return driver([&] { return cudaFreeAsync(pointer(p), static_cast<abi::Stream>(stream)); });
+  return driver([&] { return cudaFreeAsync(pointer_to(p), static_cast<abi::Stream>(stream)); });
 }
 LOCKSTEP_CUDA_API cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total) {
   return driver([&] { return cudaMemGetInfo(free_bytes, total); });
@@ -129,28 +127,28 @@ LOCKSTEP_CUDA_API cuMemGetAddressRange_v2(DevicePointer* begin, std::size_t* byt
 }
 
 LOCKSTEP_CUDA_API cuMemcpy(DevicePointer to, DevicePointer from, std::size_t n) {
-  return copy(pointer(to), pointer(from), n, abi::kDefault, nullptr, true);
+  return copy(pointer_to(to), pointer_to(from), n, abi::kDefault, nullptr, true);
 }
 LOCKSTEP_CUDA_API cuMemcpyAsync(DevicePointer to, DevicePointer from, std::size_t n, void* stream) {
-  return copy(pointer(to), pointer(from), n, abi::kDefault, stream, false);
+  return copy(pointer_to(to), pointer_to(from), n, abi::kDefault, stream, false);
 }
 LOCKSTEP_CUDA_API cuMemcpyHtoD_v2(DevicePointer to, const void* from, std::size_t n) {
-  return copy(pointer(to), from, n, abi::kHostToDevice, nullptr, true);
+  return copy(pointer_to(to), from, n, abi::kHostToDevice, nullptr, true);
 }
 LOCKSTEP_CUDA_API cuMemcpyDtoH_v2(void* to, DevicePointer from, std::size_t n) {
-  return copy(to, pointer(from), n, abi::kDeviceToHost, nullptr, true);
+  return copy(to, pointer_to(from), n, abi::kDeviceToHost, nullptr, true);
 }
 LOCKSTEP_CUDA_API cuMemcpyDtoD_v2(DevicePointer to, DevicePointer from, std::size_t n) {
-  return copy(pointer(to), pointer(from), n, abi::kDeviceToDevice, nullptr, true);
+  return copy(pointer_to(to), pointer_to(from), n, abi::kDeviceToDevice, nullptr, true);
 }
 LOCKSTEP_CUDA_API cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t n, void* stream) {
-  return copy(pointer(to), from, n, abi::kHostToDevice, stream, false);
+  return copy(pointer_to(to), from, n, abi::kHostToDevice, stream, false);
 }
 LOCKSTEP_CUDA_API cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t n, void* stream) {
-  return copy(to, pointer(from), n, abi::kDeviceToHost, stream, false);
+  return copy(to, pointer_to(from), n, abi::kDeviceToHost, stream, false);
 }
 LOCKSTEP_CUDA_API cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t n, void* stream) {
-  return copy(pointer(to), pointer(from), n, abi::kDeviceToDevice, stream, false);
+  return copy(pointer_to(to), pointer_to(from), n, abi::kDeviceToDevice, stream, false);
 }
 LOCKSTEP_CUDA_API cuMemcpyBatchAsync_v2(void** to, void** from, std::size_t* bytes, std::size_t count,
                                         void* attributes, std::size_t* begins, std::size_t attribute_count,

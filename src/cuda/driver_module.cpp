@@ -15,8 +15,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::uint32_t kFatbinMagic = 0xBA55ED50, kWrapperMagic = 0x466243B1, kElfMagic = 0x464C457F;
-
 /// A linker in progress. Its result is an image that only this library understands: its own address.
 struct Linker {
   std::uint32_t magic = 0x4C4E4B52;
@@ -93,12 +91,6 @@ int load_file(void** handle, const char* path, const JitLog& log = {0, nullptr, 
   bytes.push_back('\0');
   if (bytes.size() < sizeof(std::uint32_t)) return static_cast<int>(Status::kErrorInvalidKernelImage);
   return load(handle, bytes.data(), log);
-}
-
-Module& module_of(Runtime& rt, void* handle) {
-  auto* module = static_cast<Module*>(handle);
-  require(rt.modules.contains(module), Status::kErrorInvalidResourceHandle);
-  return *module;
 }
 
 int unload(void* handle) {

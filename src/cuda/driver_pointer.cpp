@@ -9,7 +9,7 @@ namespace lockstep::cuda {
 namespace {
 
 /// CUpointer_attribute.
-enum Attribute {
+enum class PointerAttribute {
   kContext = 1,
   kMemoryType,
   kDevicePointer,
@@ -35,7 +35,8 @@ struct AttributeValue {
 };
 
 std::size_t bytes_of(int attribute) {
-  switch (attribute) {
+  using enum PointerAttribute;
+  switch (PointerAttribute{attribute}) {
     case kContext:
     case kDevicePointer:
     case kHostPointer:
@@ -59,24 +60,22 @@ std::size_t bytes_of(int attribute) {
   }
 }
 
-std::uint64_t number_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
 AttributeValue attribute_of(Runtime& rt, int attribute, DevicePointer address) {
+  using enum PointerAttribute;
   using exec::MemoryKind;
-  enum { kHost = 1, kOnDevice };  // CUmemorytype
   constexpr std::uint64_t kReadWrite = 3;
   const std::size_t bytes = bytes_of(attribute);
   auto found = rt.memory.find(address);
   if (!found && rt.memory.accessible(address, 1)) found = exec::Allocation{address, 1, MemoryKind::kHost};
-  if (attribute == kMapped) return {found.has_value() ? 1U : 0U, bytes};
+  if (PointerAttribute{attribute} == kMapped) return {found.has_value() ? 1U : 0U, bytes};
   if (!found) return {};
-  switch (attribute) {
+  switch (PointerAttribute{attribute}) {
     case kContext:
-      return {
-          number_of(found->device == current_device() ? &current_context() : &primary_context(found->device)),
-          bytes};
+      return {address_of(found->device == current_device() ? &current_context()
+                                                           : &primary_context(found->device)),
+              bytes};
     case kMemoryType:
-      return {found->kind == MemoryKind::kHost ? kHost : kOnDevice, bytes};
+      return {found->kind == MemoryKind::kHost ? MemoryType::kHost : MemoryType::kDevice, bytes};
     case kDevicePointer:
       return {address, bytes};
     case kHostPointer:
@@ -93,7 +92,7 @@ AttributeValue attribute_of(Runtime& rt, int attribute, DevicePointer address) {
     case kDevice:
       return {found->device, bytes};
     case kPool:
-      return {number_of(rt.pools.owner(found->begin)), bytes};
+      return {address_of(rt.pools.owner(found->begin)), bytes};
     default:
       return {0, bytes};  // what is not there
   }

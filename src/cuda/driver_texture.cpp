@@ -77,10 +77,11 @@ static_assert(sizeof(Texture) == 104);
 struct Format {
   int number, bits, kind;
 };
-enum Kind { kSigned, kUnsigned, kFloat };
-constexpr Format kFormats[] = {{0x01, 8, kUnsigned}, {0x02, 16, kUnsigned}, {0x03, 32, kUnsigned},
-                               {0x08, 8, kSigned},   {0x09, 16, kSigned},   {0x0a, 32, kSigned},
-                               {0x10, 16, kFloat},   {0x20, 32, kFloat}};
+using ChannelFormat = abi::ChannelFormatDesc;
+constexpr Format kFormats[] = {{0x01, 8, ChannelFormat::kUnsigned},  {0x02, 16, ChannelFormat::kUnsigned},
+                               {0x03, 32, ChannelFormat::kUnsigned}, {0x08, 8, ChannelFormat::kSigned},
+                               {0x09, 16, ChannelFormat::kSigned},   {0x0a, 32, ChannelFormat::kSigned},
+                               {0x10, 16, ChannelFormat::kFloat},    {0x20, 32, ChannelFormat::kFloat}};
 
 abi::ChannelFormatDesc channels_of(int format, unsigned count) {
   const auto* row = std::ranges::find(kFormats, format, &Format::number);
@@ -95,21 +96,19 @@ int format_of(const abi::ChannelFormatDesc& d) {
   return row->number;
 }
 
-enum ResourceType { kArray, kMipmappedArray, kLinear, kPitch2D };
-
 abi::ResourceDesc runtime_resource(const Resource& r) {
   abi::ResourceDesc out{};
   out.resType = r.type;
   switch (r.type) {
-    case kArray:
-    case kMipmappedArray:
+    case abi::ResourceDesc::kArray:
+    case abi::ResourceDesc::kMipmappedArray:
       out.res.array.array = r.array;
       return out;
-    case kLinear:
+    case abi::ResourceDesc::kLinear:
       out.res.linear = {reinterpret_cast<void*>(r.linear.pointer),
                         channels_of(r.linear.format, r.linear.channels), r.linear.bytes};
       return out;
-    case kPitch2D:
+    case abi::ResourceDesc::kPitch2D:
       out.res.pitch2D = {reinterpret_cast<void*>(r.pitch.pointer),
                          channels_of(r.pitch.format, r.pitch.channels), r.pitch.width, r.pitch.height,
                          r.pitch.pitch};
@@ -125,10 +124,10 @@ Resource driver_resource(const abi::ResourceDesc& r) {
   const auto address = [](void* pointer) { return reinterpret_cast<DevicePointer>(pointer); };
   const auto& line = r.res.linear;
   const auto& pitch = r.res.pitch2D;
-  if (r.resType == kLinear)
+  if (r.resType == abi::ResourceDesc::kLinear)
     out.linear = {address(line.devPtr), format_of(line.desc), texel_format(line.desc).channels,
                   line.sizeInBytes};
-  else if (r.resType == kPitch2D)
+  else if (r.resType == abi::ResourceDesc::kPitch2D)
     out.pitch = {address(pitch.devPtr), format_of(pitch.desc), texel_format(pitch.desc).channels,
                  pitch.width,           pitch.height,          pitch.pitchInBytes};
   else
@@ -156,12 +155,13 @@ abi::TextureDesc runtime_texture(const Texture& t, bool narrow_integer) {
 
 /// 8 and 16-bit integers, which textures read as fractions unless they are told not to.
 bool narrow_integers(Runtime& rt, const abi::ResourceDesc& r) {
-  const abi::ChannelFormatDesc format = r.resType == kArray ? rt.arrays.at(r.res.array.array).format
-                                        : r.resType == kMipmappedArray
+  const abi::ChannelFormatDesc format = r.resType == abi::ResourceDesc::kArray
+                                            ? rt.arrays.at(r.res.array.array).format
+                                        : r.resType == abi::ResourceDesc::kMipmappedArray
                                             ? rt.arrays.mipmapped(r.res.array.array).levels.front()->format
-                                        : r.resType == kLinear ? r.res.linear.desc
-                                                               : r.res.pitch2D.desc;
-  return format.f != kFloat && format.x <= 16;
+                                        : r.resType == abi::ResourceDesc::kLinear ? r.res.linear.desc
+                                                                                  : r.res.pitch2D.desc;
+  return format.f != ChannelFormat::kFloat && format.x <= 16;
 }
 
 const TextureObjects::Texture& texture_of(Runtime& rt, unsigned long long handle) {

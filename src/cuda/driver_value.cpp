@@ -6,9 +6,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-/// enum CUstreamBatchMemOpType.
-enum Type { kWait32 = 1, kWrite32, kWait64 = 4, kWrite64 };
-
 int submit(void* stream, const BatchParams& batch) {
   return driver_api([&](Runtime& rt) {
     Operation operation = batch_operation(rt, batch);
@@ -24,16 +21,16 @@ int submit(void* stream, int type, DevicePointer address, std::uint64_t value, u
 }  // namespace
 
 LOCKSTEP_CUDA_API cuStreamWaitValue32_v2(void* s, DevicePointer p, std::uint32_t value, unsigned flags) {
-  return submit(s, kWait32, p, value, flags);
+  return submit(s, BatchOperation::kWait32, p, value, flags);
 }
 LOCKSTEP_CUDA_API cuStreamWaitValue64_v2(void* s, DevicePointer p, std::uint64_t value, unsigned flags) {
-  return submit(s, kWait64, p, value, flags);
+  return submit(s, BatchOperation::kWait64, p, value, flags);
 }
 LOCKSTEP_CUDA_API cuStreamWriteValue32_v2(void* s, DevicePointer p, std::uint32_t value, unsigned flags) {
-  return submit(s, kWrite32, p, value, flags);
+  return submit(s, BatchOperation::kWrite32, p, value, flags);
 }
 LOCKSTEP_CUDA_API cuStreamWriteValue64_v2(void* s, DevicePointer p, std::uint64_t value, unsigned flags) {
-  return submit(s, kWrite64, p, value, flags);
+  return submit(s, BatchOperation::kWrite64, p, value, flags);
 }
 LOCKSTEP_CUDA_API cuStreamBatchMemOp_v2(void* s, unsigned count, const BatchOperation* operations,
                                         unsigned flags) {

@@ -11,7 +11,7 @@ struct AccessDescription {
   int flags;  // 0 none, 1 read, 3 read and write
 };
 static_assert(sizeof(AccessDescription) == 12);
-constexpr int kDeviceLocation = 1, kRead = 1, kReadWrite = 3;
+constexpr int kDeviceLocation = 1, kReadAccess = 1, kReadWriteAccess = 3;
 
 unsigned device_of(Runtime& rt, int location_type, int location) {
   require(location_type == kDeviceLocation, Status::kErrorNotSupported);
@@ -114,7 +114,7 @@ LOCKSTEP_CUDA_API cuMemSetAccess(DevicePointer p, std::size_t bytes, const Acces
     for (std::size_t i = 0; i < count; ++i) {
       const AccessDescription& d = descriptions[i];
       const unsigned device = device_of(rt, d.location_type, d.location);
-      require(d.flags == 0 || d.flags == kRead || d.flags == kReadWrite);
+      require(d.flags == 0 || d.flags == kReadAccess || d.flags == kReadWriteAccess);
       rt.held.wait_device(device);
       rt.multicast.is_mapped(p) ? rt.multicast.set_access(p, bytes, d.flags != 0, device)
                                 : rt.virtual_memory.set_access(p, bytes, d.flags != 0, device);
@@ -127,7 +127,7 @@ LOCKSTEP_CUDA_API cuMemGetAccess(unsigned long long* flags, const int* location,
     const unsigned device = device_of(rt, location[0], location[1]);
     const bool open = rt.multicast.is_mapped(p) ? rt.multicast.accessible(p, device)
                                                 : rt.virtual_memory.accessible(p, device);
-    *flags = open ? kReadWrite : 0;
+    *flags = open ? kReadWriteAccess : 0;
   });
 }
 

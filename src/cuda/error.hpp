@@ -38,4 +38,9 @@ class ApiError : public std::runtime_error {
   bool reported_ = false;
 };
 
+/// Throws ApiError(InvalidValue) unless `condition`.
+inline void require(bool condition, Status otherwise = Status::kErrorInvalidValue) {
+  if (!condition) throw ApiError(otherwise);
+}
+
 }  // namespace lockstep::cuda

@@ -10,7 +10,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::uint32_t kMagic = 0xBA55ED50;
 constexpr std::uint16_t kKindPtx = 1, kKindCubin = 2;
 constexpr std::uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
 constexpr std::size_t kEntryHeaderBytes = 64;
@@ -99,8 +98,9 @@ FatbinImage read_image(const ByteReader& in, std::uint64_t at, const EntryHeader
 std::uint64_t fatbin_bytes(std::span<const std::byte, kFatbinHeaderBytes> header) {
   static const std::string name = "program";
   const ByteReader in(header, name, "fatbin");
-  if (in.at<std::uint32_t>(0) != kMagic)
-    in.fail(0, fmt::format("magic number {:#x} expected, {:#x} found", kMagic, in.at<std::uint32_t>(0)));
+  if (in.at<std::uint32_t>(0) != kFatbinMagic)
+    in.fail(0,
+            fmt::format("magic number {:#x} expected, {:#x} found", kFatbinMagic, in.at<std::uint32_t>(0)));
   const auto header_bytes = in.at<std::uint16_t>(6);
   if (header_bytes < kFatbinHeaderBytes) in.fail(6, "header of at least 16 bytes expected");
   const auto entries = in.at<std::uint64_t>(8);

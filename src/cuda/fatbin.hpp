@@ -19,6 +19,7 @@ struct FatbinImage {
   std::string bytes;                   // PTX text without trailing zeros, or an ELF file
 };
 
+inline constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
 inline constexpr std::size_t kFatbinHeaderBytes = 16;
 /// An image may not be larger than this once decompressed.
 inline constexpr std::uint64_t kMaxImageBytes = std::uint64_t{1} << 30;

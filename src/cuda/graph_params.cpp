@@ -98,7 +98,7 @@ Operation batch_operation(Runtime& rt, const BatchParams& p) {
 std::optional<ValueOperation> value_operation(const BatchOperation& o) {
   using Kind = ValueOperation::Kind;
   constexpr unsigned kConditions = 3, kFlush = 1U << 30, kNoBarrier = 1;
-  enum { kWait32 = 1, kWrite32, kFlushRemote, kWait64, kWrite64, kBarrier };
+  using enum BatchOperation::Type;
   constexpr Kind kKinds[] = {Kind::kWaitGreaterOrEqual, Kind::kWaitEqual, Kind::kWaitAnd, Kind::kWaitNor};
   const bool wide = o.operation == kWait64 || o.operation == kWrite64;
   ValueOperation one{o.address, o.value, Kind::kWrite, static_cast<std::uint8_t>(wide ? 8 : 4)};

@@ -23,7 +23,7 @@ constexpr std::size_t kEntries = 2 * HostPages::kFine + exec::kRegionBytes / kBl
 // What the handler may use: nothing that allocates or locks.
 std::uint64_t* log_entries = nullptr;
 std::atomic<std::size_t> logged{0};
-struct sigaction before;
+struct sigaction previous_action;
 
 bool managed(Address a) { return a >= kBegin && a - kBegin < exec::kRegionBytes; }
 
@@ -36,9 +36,10 @@ bool is_write([[maybe_unused]] const void* context) {
 }
 
 void pass_on(int number, siginfo_t* info, void* context) {
-  if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr)
-    return before.sa_sigaction(number, info, context);
-  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(number);
+  if ((previous_action.sa_flags & SA_SIGINFO) != 0 && previous_action.sa_sigaction != nullptr)
+    return previous_action.sa_sigaction(number, info, context);
+  if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN)
+    return previous_action.sa_handler(number);
   signal(number, SIG_DFL);  // the access is repeated and ends the program
 }
 
@@ -68,12 +69,12 @@ HostPages::HostPages(const exec::DeviceMemory& memory) : memory_(&memory) {
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGSEGV, &action, &before);
+  sigaction(SIGSEGV, &action, &previous_action);
 }
 
 HostPages::~HostPages() {
   if (watching_) (void)set_rights(PROT_READ | PROT_WRITE);
-  sigaction(SIGSEGV, &before, nullptr);
+  sigaction(SIGSEGV, &previous_action, nullptr);
   munmap(log_entries, kEntries * sizeof *log_entries);
 }
 

@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "trace/host_task.hpp"
+#include "util/types.hpp"
 
 namespace lockstep::cuda {
 namespace {
 
-struct Thread {
+struct ThreadTime {
   bool is_measured = false;
   unsigned depth = 0;             // calls that it is in
   std::uint64_t since_ns = 0;     // of its CPU time: end of the last call
@@ -18,7 +19,7 @@ struct Thread {
   double factor = 1;
   std::uint64_t left_ps = 0;  // taken, but for what one task may have
 };
-thread_local Thread thread;
+thread_local ThreadTime own_time;
 std::uint64_t reading_ns = 0;  // what two reads of the clock one after another are apart
 
 std::uint64_t cpu_ns() {
@@ -44,28 +45,27 @@ bool HostTime::measures_ = false;
 
 void HostTime::begin(double factor) {
   reading_ns = shortest_reading();
-  thread = {.is_measured = true, .depth = 1, .factor = factor};
+  own_time = {.is_measured = true, .depth = 1, .factor = factor};
   measures_ = true;
 }
 
 void HostTime::entered() {
-  if (!thread.is_measured || thread.depth++ > 0) return;
-  const std::uint64_t computed = cpu_ns() - thread.since_ns;
-  thread.computed_ns += computed - std::min(computed, reading_ns);
+  if (!own_time.is_measured || own_time.depth++ > 0) return;
+  const std::uint64_t computed = cpu_ns() - own_time.since_ns;
+  own_time.computed_ns += computed - std::min(computed, reading_ns);
 }
 
 void HostTime::left() {
-  if (!thread.is_measured || thread.depth == 0 || --thread.depth > 0) return;
-  thread.since_ns = cpu_ns();
+  if (!own_time.is_measured || own_time.depth == 0 || --own_time.depth > 0) return;
+  own_time.since_ns = cpu_ns();
 }
 
 std::uint64_t HostTime::taken() {
-  if (!thread.is_measured) return 0;
-  constexpr double kPsOfNs = 1000;
-  thread.left_ps += static_cast<std::uint64_t>(static_cast<double>(std::exchange(thread.computed_ns, 0)) *
-                                               kPsOfNs * thread.factor);
-  const std::uint64_t ps = std::min(thread.left_ps, trace::kMaxElapsedPs);
-  thread.left_ps -= ps;
+  if (!own_time.is_measured) return 0;
+  own_time.left_ps += static_cast<std::uint64_t>(static_cast<double>(std::exchange(own_time.computed_ns, 0)) *
+                                                 kPsOfNs * own_time.factor);
+  const std::uint64_t ps = std::min(own_time.left_ps, trace::kMaxElapsedPs);
+  own_time.left_ps -= ps;
   return ps;
 }
 

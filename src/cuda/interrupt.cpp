@@ -13,7 +13,7 @@ namespace lockstep::cuda {
 
 namespace {
 
-std::atomic<bool> seen{false}, running{false};
+std::atomic<bool> signal_seen{false}, kernels_running{false};
 std::atomic<int> which{0};
 static_assert(std::atomic<bool>::is_always_lock_free, "the handler may only touch lock-free atomics");
 
@@ -24,8 +24,8 @@ void die(int number) {
 
 extern "C" void on_signal(int number) {
   which.store(number);
-  if (!running.load()) return die(number);
-  if (seen.exchange(true)) die(number);  // once more
+  if (!kernels_running.load()) return die(number);
+  if (signal_seen.exchange(true)) die(number);  // once more
 }
 
 }  // namespace
@@ -43,12 +43,12 @@ void watch_interrupts() {
   }
 }
 
-const std::atomic<bool>* interrupt_flag() { return &seen; }
+const std::atomic<bool>* interrupt_flag() { return &signal_seen; }
 
-KernelRuns::KernelRuns() { running = true; }
+KernelRuns::KernelRuns() { kernels_running = true; }
 KernelRuns::~KernelRuns() {
-  running = false;
-  if (seen) die(which);
+  kernels_running = false;
+  if (signal_seen) die(which);
 }
 
 void end_interrupted(const std::string& name, const std::string& dump) {

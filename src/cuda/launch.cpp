@@ -13,10 +13,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-void require(bool condition, Status otherwise) {
-  if (!condition) throw ApiError(otherwise);
-}
-
 std::uint64_t volume(const std::array<std::uint32_t, 3>& d) {
   return std::uint64_t{d[0]} * std::max(d[1], 1u) * std::max(d[2], 1u);
 }

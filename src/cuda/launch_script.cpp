@@ -19,10 +19,10 @@ struct TypeName {
   std::string_view name;
   unsigned bytes;
 };
-constexpr TypeName kTypes[] = {{"u8", 1},  {"s8", 1},  {"u16", 2}, {"s16", 2}, {"u32", 4},
-                               {"s32", 4}, {"u64", 8}, {"s64", 8}, {"f32", 4}, {"f64", 8}};
-constexpr std::size_t kMaxShown = 40;                        // of a word in a message
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 40;  // of a buffer
+constexpr TypeName kElementTypes[] = {{"u8", 1},  {"s8", 1},  {"u16", 2}, {"s16", 2}, {"u32", 4},
+                                      {"s32", 4}, {"u64", 8}, {"s64", 8}, {"f32", 4}, {"f64", 8}};
+constexpr std::size_t kMaxShown = 40;                              // of a word in a message
+constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 40;  // of a buffer
 
 std::string shown(std::string_view word) {
   std::string text = "'";
@@ -77,12 +77,12 @@ class Words {
     return *found;
   }
   ElementType type() {
-    const auto* found = done() ? std::end(kTypes)
-                               : std::find_if(std::begin(kTypes), std::end(kTypes),
+    const auto* found = done() ? std::end(kElementTypes)
+                               : std::find_if(std::begin(kElementTypes), std::end(kElementTypes),
                                               [&](const auto& t) { return t.name == words_[next_]; });
-    if (found == std::end(kTypes)) expected("a type: u8 s8 u16 s16 u32 s32 u64 s64 f32 f64");
+    if (found == std::end(kElementTypes)) expected("a type: u8 s8 u16 s16 u32 s32 u64 s64 f32 f64");
     ++next_;
-    return static_cast<ElementType>(found - std::begin(kTypes));
+    return static_cast<ElementType>(found - std::begin(kElementTypes));
   }
   /// Decimal, 0x hexadecimal, or with a point or exponent.
   [[nodiscard]] static std::optional<ScriptNumber> parse(std::string_view text);
@@ -178,7 +178,7 @@ class Reader {
     b.name = words.word("a name");
     if (Words::parse(b.name) || b.name.find('+') != std::string::npos)
       words.fail(fmt::format("{} cannot be a name: no number, and no '+' in it", shown(b.name)));
-    b.bytes = words.count("a size in bytes", 1, kMaxBytes);
+    b.bytes = words.count("a size in bytes", 1, kMaxBufferBytes);
     if (!words.done()) b.data = data(words, false);
     check(words, b.data);
     if (!buffers_.emplace(b.name, b.bytes).second)
@@ -271,7 +271,7 @@ ScriptExpect Reader::expect(Words& words) {
   check(words, e.data);
   while (!words.done()) {
     if (words.take("count")) {
-      e.count = words.count("elements", 1, kMaxBytes);
+      e.count = words.count("elements", 1, kMaxBufferBytes);
     } else if (words.take("within")) {
       e.within = words.number("a relative tolerance").real;
       if (e.within < 0) words.fail("the tolerance is negative");
@@ -294,7 +294,7 @@ ScriptPrint Reader::print(Words& words) {
 
 }  // namespace
 
-unsigned bytes_of(ElementType type) { return kTypes[static_cast<unsigned>(type)].bytes; }
+unsigned bytes_of(ElementType type) { return kElementTypes[static_cast<unsigned>(type)].bytes; }
 bool is_float(ElementType type) { return type >= ElementType::kF32; }
 
 LaunchScript read_launch_script(std::string_view text, const std::string& file) {

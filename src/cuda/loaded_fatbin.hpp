@@ -7,6 +7,9 @@
 
 namespace lockstep::cuda {
 
+/// fatbinary_section.h of CUDA: of the wrapper, which has the address of a fatbin.
+inline constexpr std::uint32_t kWrapperMagic = 0x466243B1;
+
 /// Bytes from `begin` on that this process may read without a gap (/proc/self/maps).
 [[nodiscard]] std::uint64_t readable_bytes(const void* begin);
 

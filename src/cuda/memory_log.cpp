@@ -5,9 +5,8 @@
 namespace lockstep::cuda {
 
 namespace {
-using Kind = trace::Command::Kind;
+using CommandKind = trace::Command::Kind;
 
-Address number_of(const std::byte* address) { return reinterpret_cast<Address>(address); }
 }  // namespace
 
 void MemoryLog::note_host() {
@@ -15,7 +14,7 @@ void MemoryLog::note_host() {
   note_allocations();
   if (!host_pages_) return;
   for (const HostAccess& a : host_pages_->give())
-    log_->add_host({Kind::kHostAccess, a.address, a.bytes, 0, 0, false, a.write});
+    log_->add_host({CommandKind::kHostAccess, a.address, a.bytes, 0, 0, false, a.write});
 }
 
 /// Allocations that have come or gone since the last call.
@@ -25,12 +24,12 @@ void MemoryLog::note_allocations() {
   for (const auto& [begin, bytes] : managed_) {
     const auto same = now.find(begin);
     if (same != now.end() && same->second == bytes) continue;
-    log_->add_host({Kind::kRelease, begin, bytes});
+    log_->add_host({CommandKind::kRelease, begin, bytes});
     preferred_host_.set(begin, bytes, false);
   }
   for (const auto& [begin, bytes] : now) {
     const auto same = managed_.find(begin);
-    if (same == managed_.end() || same->second != bytes) log_->add_host({Kind::kManage, begin, bytes});
+    if (same == managed_.end() || same->second != bytes) log_->add_host({CommandKind::kManage, begin, bytes});
   }
   managed_ = std::move(now);
   if (!managed_.empty() && !host_pages_) host_pages_ = std::make_unique<HostPages>(memory_);
@@ -42,7 +41,7 @@ void MemoryLog::advise(Address begin, std::uint64_t bytes, int advice, bool host
     preferred_host_.set(begin, bytes, host && advice == kSetPreferred);
   note_host();
   if (log_ == nullptr) return;
-  trace::Command command{Kind::kAdvise, begin, bytes, 0, static_cast<std::uint8_t>(advice), host};
+  trace::Command command{CommandKind::kAdvise, begin, bytes, 0, static_cast<std::uint8_t>(advice), host};
   command.place = device;
   log_->add_host(command);
 }
@@ -56,17 +55,17 @@ void MemoryLog::multicast(unsigned device, Address begin, std::uint64_t bytes, A
 }
 
 bool MemoryLog::is_on_device(const std::byte* address) const {
-  return memory_.in_arena(number_of(address)) &&
-         exec::DeviceMemory::kind_of(number_of(address)) != exec::MemoryKind::kHost;
+  return memory_.in_arena(address_of(address)) &&
+         exec::DeviceMemory::kind_of(address_of(address)) != exec::MemoryKind::kHost;
 }
 
 bool MemoryLog::is_managed(const std::byte* address) const {
-  return memory_.in_arena(number_of(address)) &&
-         exec::DeviceMemory::kind_of(number_of(address)) == exec::MemoryKind::kManaged;
+  return memory_.in_arena(address_of(address)) &&
+         exec::DeviceMemory::kind_of(address_of(address)) == exec::MemoryKind::kManaged;
 }
 
 bool MemoryLog::between_devices(const Copy& c) const {
-  const auto to = memory_.owner(number_of(c.to.address)), from = memory_.owner(number_of(c.from.address));
+  const auto to = memory_.owner(address_of(c.to.address)), from = memory_.owner(address_of(c.from.address));
   return to && from && *to != *from;
 }
 
@@ -75,7 +74,7 @@ bool MemoryLog::between_devices(const Copy& c) const {
 /// managed memory"). The first byte stands for all (assumed).
 bool MemoryLog::host_touches(const std::byte* address, int kind, int naming_kind) const {
   if (!is_managed(address)) return false;
-  if (kind == abi::kDefault) return preferred_host_.contains(number_of(address));
+  if (kind == abi::kDefault) return preferred_host_.contains(address_of(address));
   return kind == abi::kHostToHost || kind == naming_kind;
 }
 
@@ -83,7 +82,8 @@ bool MemoryLog::host_touches(const std::byte* address, int kind, int naming_kind
 void MemoryLog::touch(const CopyEnd& end, std::uint64_t bytes, bool write, bool host,
                       const StreamState& stream) {
   if (!is_managed(end.address)) return;
-  trace::Command command{host ? Kind::kHostAccess : Kind::kDeviceAccess, number_of(end.address), bytes};
+  trace::Command command{host ? CommandKind::kHostAccess : CommandKind::kDeviceAccess,
+                         address_of(end.address), bytes};
   command.write = write;
   if (host) return log_->add_host(command);
   log_->enter(stream);
@@ -103,10 +103,10 @@ void MemoryLog::copy(const Copy& c, const StreamState& stream) {
   if (!to_device && !from_device) return;
   log_->enter(stream);
   if (!crosses) return copy_inside(c, stream);
-  const Address to = number_of(c.to.address), from = number_of(c.from.address);
+  const Address to = address_of(c.to.address), from = address_of(c.from.address);
   const std::uint64_t bytes = c.width * c.height * c.depth;
-  if (to_device) log_->add(stream.number, {Kind::kStreamCopyToDevice, to, bytes});
-  if (from_device) log_->add(stream.number, {Kind::kStreamCopyToHost, from, bytes});
+  if (to_device) log_->add(stream.number, {CommandKind::kStreamCopyToDevice, to, bytes});
+  if (from_device) log_->add(stream.number, {CommandKind::kStreamCopyToHost, from, bytes});
   // Copies to memory that is not page-locked block the host whatever their name says (CUDA Runtime API, "API
   // synchronization behavior").
   if (c.blocking || (from_device && !memory_.accessible(to, c.width)))
@@ -118,8 +118,9 @@ void MemoryLog::copy_inside(const Copy& c, const StreamState& stream) {
   const std::uint64_t bytes = c.width * c.height * c.depth;
   if (bytes == 0) return;
   const bool peers = between_devices(c);
-  trace::Command command{peers ? Kind::kPeerCopy : Kind::kDeviceCopy, number_of(c.to.address), bytes};
-  if (peers) command.source = number_of(c.from.address);
+  trace::Command command{peers ? CommandKind::kPeerCopy : CommandKind::kDeviceCopy, address_of(c.to.address),
+                         bytes};
+  if (peers) command.source = address_of(c.from.address);
   log_->add(stream.number, command);
 }
 
@@ -129,7 +130,7 @@ void MemoryLog::fill(const Fill& f, const StreamState& stream) {
   const std::uint64_t bytes = f.width * f.element * f.height * f.depth;
   if (!is_on_device(f.address) || bytes == 0) return;
   log_->enter(stream);
-  log_->add(stream.number, {Kind::kFill, number_of(f.address), bytes});
+  log_->add(stream.number, {CommandKind::kFill, address_of(f.address), bytes});
 }
 
 }  // namespace lockstep::cuda

@@ -9,10 +9,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-void require_pages(std::uint64_t at, std::uint64_t bytes) {
-  require(bytes > 0 && at % VirtualMemory::kGranularity == 0 && bytes % VirtualMemory::kGranularity == 0);
-}
-
 /// Is [at, at + bytes) within `of` bytes?
 bool is_within(std::uint64_t at, std::uint64_t bytes, std::uint64_t of) {
   return at <= of && bytes <= of - at;

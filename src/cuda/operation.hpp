@@ -30,6 +30,8 @@ struct KernelLaunch {
   trace::L2Launch l2;  // its window
 };
 
+[[nodiscard]] inline Address address_of(const void* pointer) { return reinterpret_cast<Address>(pointer); }
+
 /// One side of a copy: rows of `pitch` bytes, slices of `slice` bytes.
 struct CopyEnd {
   std::byte* address = nullptr;
@@ -93,6 +95,7 @@ struct ValueOperation {
 };
 /// CUstreamBatchMemOpParams: waits and writes; other operations have only the first field.
 struct BatchOperation {
+  enum Type { kWait32 = 1, kWrite32, kFlushRemote, kWait64, kWrite64, kBarrier };
   int operation;
   Address address;
   std::uint64_t value;  // of 32 bits, the low ones

@@ -10,11 +10,9 @@ namespace {
 
 constexpr std::uint64_t kLineBytes = 128;
 
-Address number_of(const std::byte* address) { return reinterpret_cast<Address>(address); }
-
 /// Device addresses must lie in mapped memory; a host address is the program's own affair.
 void check_range(const exec::DeviceMemory& memory, const std::byte* begin, std::uint64_t bytes) {
-  if (memory.in_arena(number_of(begin)) && !memory.accessible(reinterpret_cast<Address>(begin), bytes))
+  if (memory.in_arena(address_of(begin)) && !memory.accessible(reinterpret_cast<Address>(begin), bytes))
     throw ApiError(Status::kErrorInvalidValue);
 }
 
@@ -22,8 +20,8 @@ void check_range(const exec::DeviceMemory& memory, const std::byte* begin, std::
 void check_kind(const exec::DeviceMemory& memory, const Copy& c) {
   const bool to_device = c.kind == abi::kHostToDevice || c.kind == abi::kDeviceToDevice;
   const bool from_device = c.kind == abi::kDeviceToHost || c.kind == abi::kDeviceToDevice;
-  if ((to_device && !memory.in_arena(number_of(c.to.address))) ||
-      (from_device && !memory.in_arena(number_of(c.from.address))))
+  if ((to_device && !memory.in_arena(address_of(c.to.address))) ||
+      (from_device && !memory.in_arena(address_of(c.from.address))))
     throw ApiError(Status::kErrorInvalidValue);
 }
 
@@ -199,7 +197,7 @@ void Performer::copy(const Copy& c, const StreamState& stream) {
 
 void Performer::fill(const Fill& f, const StreamState& stream) {
   exec::DeviceMemory& memory = parts_.memory;
-  if (!memory.in_arena(number_of(f.address))) throw ApiError(Status::kErrorInvalidValue);
+  if (!memory.in_arena(address_of(f.address))) throw ApiError(Status::kErrorInvalidValue);
   const std::uint64_t span = span_of(f.pitch, f.slice, f.width * f.element, f.height, f.depth);
   check_range(memory, f.address, span);
   parts_.memory_log.fill(f, stream);

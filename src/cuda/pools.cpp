@@ -6,14 +6,6 @@
 
 namespace lockstep::cuda {
 
-namespace {
-
-void require(bool condition, Status otherwise = Status::kErrorInvalidValue) {
-  if (!condition) throw ApiError(otherwise);
-}
-
-}  // namespace
-
 PoolPlace PoolPlace::of(abi::MemLocation location, int kind, int devices) {
   require(kind == kPinned || kind == kManaged);
   const int first = kind == kManaged ? kNone : kDevice;

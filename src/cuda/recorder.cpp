@@ -13,7 +13,7 @@ namespace lockstep::cuda {
 namespace {
 constexpr std::size_t kBatchBytes = 64 << 10, kBatchCtas = 8;  // that a thread hands on together
 constexpr int kLevel = 3;  // Zstandard's: writing must not hold up the program
-using Kind = trace::Command::Kind;
+using CommandKind = trace::Command::Kind;
 
 /// Remarks of a kernel's code: lowering's, and how far it is from what ptxas made where the program has that.
 std::vector<std::string> remarks_of(const Kernel& kernel, const lower::Code& code) {
@@ -82,7 +82,7 @@ const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) const 
 void Recorder::add_kernel(const trace::KernelHeader& header, const std::optional<Issue>& issue) {
   if (before_kernel_) before_kernel_(log_);
   const auto stream = static_cast<std::uint32_t>(header.stream);
-  trace::Command command{Kind::kKernel, 0, 0, kernels_++};
+  trace::Command command{CommandKind::kKernel, 0, 0, kernels_++};
   command.graph_node = issue && issue->as == Issue::As::kGraphBehind;
   if (command.graph_node) {
     log_.called_by(issue->thread);

@@ -7,7 +7,9 @@
 
 namespace lockstep::cuda {
 
-using Kind = trace::Command::Kind;
+namespace {
+using CommandKind = trace::Command::Kind;
+}
 
 StreamLog::StreamLog(unsigned devices) : devices_(devices) {
   for (unsigned d = 0; d < devices; ++d) streams_[d].device = d;
@@ -15,7 +17,7 @@ StreamLog::StreamLog(unsigned devices) : devices_(devices) {
 
 void StreamLog::elapse() {
   trace::Command command;
-  command.kind = Kind::kHostTask;
+  command.kind = CommandKind::kHostTask;
   command.task.kind = trace::HostTask::Kind::kElapse;
   const bool behind_wait = behind_last_wait_ == commands_.size();
   while ((command.task.bytes = HostTime::take_ps()) > 0) commands_.push_back(command);
@@ -34,7 +36,7 @@ std::uint32_t StreamLog::number_of(HostThread thread) {
 
 void StreamLog::call(trace::Command::Call call, unsigned device) {
   trace::Command command;
-  command.kind = Kind::kHostCall;
+  command.kind = CommandKind::kHostCall;
   command.thread = caller_;
   command.call = call;
   command.device = static_cast<std::uint16_t>(device);
@@ -82,13 +84,13 @@ void StreamLog::add_host(const trace::Command& command) {
 }
 
 void StreamLog::place(unsigned device, Address begin, std::uint64_t bytes) {
-  trace::Command command{Kind::kPlace, begin, bytes};
+  trace::Command command{CommandKind::kPlace, begin, bytes};
   command.device = static_cast<std::uint16_t>(device);
   push(command);
 }
 
 void StreamLog::multicast(unsigned device, Address begin, std::uint64_t bytes, Address memory) {
-  trace::Command command{Kind::kMulticast, begin, bytes};
+  trace::Command command{CommandKind::kMulticast, begin, bytes};
   command.source = memory;
   command.device = static_cast<std::uint16_t>(device);
   push(command);
@@ -98,7 +100,7 @@ std::uint32_t StreamLog::record(std::uint32_t stream, trace::Command::Timestamp 
   Stream& s = streams_[stream];
   trace::Command command;
   command.timestamp = timestamp;
-  command.kind = Kind::kEventRecord;
+  command.kind = CommandKind::kEventRecord;
   command.stream = stream;
   command.device = static_cast<std::uint16_t>(s.device);
   push(command);
@@ -115,7 +117,7 @@ std::uint32_t StreamLog::mark(std::uint32_t stream) {
 
 void StreamLog::stream_wait(std::uint32_t stream, std::uint32_t event) {
   trace::Command command;
-  command.kind = Kind::kStreamWait;
+  command.kind = CommandKind::kStreamWait;
   command.event = event;
   add(stream, command);
 }
@@ -129,7 +131,7 @@ void StreamLog::end_wait(const trace::Command& wait, Waiter waiter) {
 
 void StreamLog::wait_all(unsigned device, Waiter waiter) {
   if (std::exchange(devices_[device].idle, true)) return;
-  trace::Command command{Kind::kWait};
+  trace::Command command{CommandKind::kWait};
   command.device = static_cast<std::uint16_t>(device);
   end_wait(command, waiter);
   for (auto& [number, s] : streams_)
@@ -147,10 +149,10 @@ void StreamLog::wait_stream(std::uint32_t stream, bool blocking, Waiter waiter) 
 
 void StreamLog::wait_event(std::uint32_t event, Waiter waiter) {
   const bool again = behind_last_wait_ != 0 && behind_last_wait_ == commands_.size() &&
-                     last_wait_.kind == Kind::kEventWait && last_wait_.event == event;
+                     last_wait_.kind == CommandKind::kEventWait && last_wait_.event == event;
   if (again) return;
   trace::Command command;
-  command.kind = Kind::kEventWait;
+  command.kind = CommandKind::kEventWait;
   command.event = event;
   command.device = static_cast<std::uint16_t>(events_[event]);
   end_wait(command, waiter);

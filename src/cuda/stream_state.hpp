@@ -18,7 +18,7 @@ struct GraphNode;
 using LaunchAttributeValue = std::array<std::byte, 64>;
 
 /// Flags of cudaStreamCreateWithFlags and cudaEventCreateWithFlags, as in the runtime's headers.
-inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
+inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2, kEventInterprocess = 4;
 
 struct StreamState {
   std::uint32_t number = 0;  // the legacy default stream of device d has number d

@@ -45,11 +45,11 @@ SharedTrailer read_trailer(int file) {
   return trailer;
 }
 
-void require_pages(Address begin, std::uint64_t bytes) {
+}  // namespace
+
+void require_pages(std::uint64_t begin, std::uint64_t bytes) {
   require(bytes > 0 && begin % VirtualMemory::kGranularity == 0 && bytes % VirtualMemory::kGranularity == 0);
 }
-
-}  // namespace
 
 Address VirtualMemory::reserve(std::uint64_t bytes, std::uint64_t alignment) {
   require_pages(0, bytes);

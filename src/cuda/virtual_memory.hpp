@@ -104,4 +104,7 @@ class VirtualMemory {
   Handle next_ = 1;
 };
 
+/// Throws ApiError(InvalidValue) unless [begin, begin + bytes) is one or more whole pages of such memory.
+void require_pages(std::uint64_t begin, std::uint64_t bytes);
+
 }  // namespace lockstep::cuda

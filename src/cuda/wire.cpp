@@ -11,8 +11,8 @@
 namespace lockstep::cuda {
 
 namespace {
-constexpr std::size_t kHead = 5;             // size of the content, word
-constexpr std::size_t kMaxBytes = 1u << 30;  // of a content
+constexpr std::size_t kHead = 5;                    // size of the content, word
+constexpr std::size_t kMaxContentBytes = 1u << 30;  // of a content
 constexpr int kPatienceMs = 100;
 
 /// Room for one descriptor beside the data of a message.
@@ -108,7 +108,7 @@ bool Wire::receive(Word& word, trace::Bytes& content, const std::function<bool()
   std::uint8_t head[kHead];
   if (fd_ < 0 || !read_all(head, kHead, give_up)) return false;
   const std::uint64_t size = trace::get_fixed(head, 4);
-  if (size > kMaxBytes) return false;
+  if (size > kMaxContentBytes) return false;
   word = static_cast<Word>(head[4]);
   content.resize(size);
   return read_all(content.data(), size, give_up);
