@@ -19,27 +19,6 @@ namespace fs = std::filesystem;
 constexpr int kMaxRegisters = 255;  // R0 to R254, and RZ
 constexpr unsigned kMaxBytes = 16;  // of a lane's access
 
-/// A folder that goes with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code error;
-    std::string path = (fs::temp_directory_path(error) / "lockstep-XXXXXX").string();
-    if (error || mkdtemp(path.data()) == nullptr) throw UserError("cannot make a folder like " + path);
-    path_ = path;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 std::uint8_t register_of(int number, const Instruction& inst) {
   if (number < 0 || number > kMaxRegisters)
     throw UserError(
@@ -98,11 +77,30 @@ Dim3 dim(const std::array<std::uint32_t, 3>& size) { return {size[0], size[1], s
 }  // namespace
 
 struct TraceBuilder::Folder {
+  /// A folder that goes with its owner.
+  class Files {
+   public:
+    Files() {
+      std::error_code error;
+      std::string path = (fs::temp_directory_path(error) / "lockstep-XXXXXX").string();
+      if (error || mkdtemp(path.data()) == nullptr) throw UserError("cannot make a folder like " + path);
+      path_ = path;
+    }
+    ~Files() {
+      std::error_code ignored;
+      fs::remove_all(path_, ignored);
+    }
+    Files(const Files&) = delete;
+    Files& operator=(const Files&) = delete;
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+   private:
+    std::string path_;
+  };
+
   explicit Folder(unsigned sm)
-      : files(std::make_shared<TemporaryFolder>()),
-        folder(files->path(), {.binary_version = sm}),
-        architecture(sm) {}
-  std::shared_ptr<TemporaryFolder> files;
+      : files(std::make_shared<Files>()), folder(files->path(), {.binary_version = sm}), architecture(sm) {}
+  std::shared_ptr<Files> files;
   synth::TraceFolder folder;
   unsigned architecture;
   std::uint64_t kernels = 0;

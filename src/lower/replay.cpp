@@ -7,6 +7,11 @@
 
 namespace lockstep::lower {
 
+/// Words of the warp that follow each other in the machine's records too.
+struct WordRow {
+  std::uint32_t first = 0, count = 0;
+};
+
 namespace {
 
 constexpr std::size_t kKept = 4;  // sequences: those of a loop's or a border's warps beside the usual one
@@ -16,11 +21,6 @@ struct Executed {
   trace::Record record{0, 0};
   std::uint32_t word = 0;  // of the warp's
   LaneMask slow = 0;       // lanes that took the slow path
-};
-
-/// Words of the warp that follow each other in the machine's records too.
-struct WordRow {
-  std::uint32_t first = 0, count = 0;
 };
 
 /// One warp's executions, one run after the other.

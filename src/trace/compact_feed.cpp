@@ -20,21 +20,6 @@
 #include "util/error.hpp"
 
 namespace lockstep::trace {
-namespace {
-
-/// Decoded and waiting beyond what is wanted: enough chunks for a team, few enough to stay in its caches.
-constexpr std::uint64_t kAheadBytes = 8 << 20;
-
-struct CompactCta : CtaTrace {
-  CompactCta* next = nullptr;  // free list
-};
-
-/// Memory of one decode task, reused by the next.
-struct DecodeScratch {
-  BlockScratch block;
-  ChunkDecoder decoder;
-  std::vector<CtaTrace*> ctas;
-};
 
 /// An opened file, shared by the set and the feeds that it opened.
 struct OpenFile {
@@ -50,6 +35,22 @@ struct OpenFile {
     }
   }
   BlockReader blocks;
+};
+
+namespace {
+
+/// Decoded and waiting beyond what is wanted: enough chunks for a team, few enough to stay in its caches.
+constexpr std::uint64_t kAheadBytes = 8 << 20;
+
+struct CompactCta : CtaTrace {
+  CompactCta* next = nullptr;  // free list
+};
+
+/// Memory of one decode task, reused by the next.
+struct DecodeScratch {
+  BlockScratch block;
+  ChunkDecoder decoder;
+  std::vector<CtaTrace*> ctas;
 };
 
 class CompactFeed final : public CtaFeed {

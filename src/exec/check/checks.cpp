@@ -12,7 +12,7 @@ struct Name {
   std::string_view text;
   bool Checks::*member;
 };
-constexpr Name kNames[] = {
+constexpr Name kCheckNames[] = {
     {"memory", &Checks::memory}, {"init", &Checks::init}, {"race", &Checks::race}, {"leak", &Checks::leak}};
 
 }  // namespace
@@ -23,7 +23,7 @@ Checks parse_checks(std::string_view list) {
     const std::size_t comma = rest.find(',');
     const std::string_view word = rest.substr(0, comma);
     bool known = false;
-    for (const Name& name : kNames)
+    for (const Name& name : kCheckNames)
       if (word == name.text || (word == "all" && name.member != &Checks::leak))
         checks.*name.member = known = true;
     if (!known)
@@ -36,7 +36,7 @@ Checks parse_checks(std::string_view list) {
 
 std::string to_text(const Checks& checks) {
   std::string text;
-  for (const Name& name : kNames)
+  for (const Name& name : kCheckNames)
     if (checks.*name.member) text.append(text.empty() ? "" : ",").append(name.text);
   return text;
 }
