@@ -47,7 +47,8 @@ inline config::GpuConfig small_gpu(std::uint32_t sms = 8, std::uint32_t gpcs = 2
   c.host.warms_l2 = false;
   return c;
 }
-/// Its cycles: launch latency, to an SM with a CTA, back with word of its end.
+
+/// Cycles of small_gpu(): launch latency, to an SM with a CTA, back with word of its end.
 inline constexpr Cycle kFloor = 1000, kToSm = 64, kBack = 32;
 
 inline trace::KernelHeader kernel(std::uint64_t id, std::uint32_t ctas, std::uint32_t threads = 256,

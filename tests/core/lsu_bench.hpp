@@ -23,7 +23,7 @@ using trace::MemSpace;
 using trace::OpClass;
 
 inline constexpr Address kData = 0x7f0000000000;
-inline constexpr Cycle kL2 = 100;  // until an L2 answers, in most tests
+inline constexpr Cycle kL2 = 100;  // until the reply of an L2, in most tests
 
 /// All clocks at 1 GHz, latencies easy to add up.
 inline config::GpuConfig lsu_config() {

@@ -91,7 +91,7 @@ TEST_CASE("identity: two ways that differ in everything") {
 
 TEST_CASE("identity: a run cut short is cut at the same place for all") {
   const OpenTrace trace(small_traces().at(1));
-  const auto statistics = [&](const Way& way, Cycle limit) {
+  const auto result_json = [&](const Way& way, Cycle limit) {
     gpu::RunOptions options;
     options.config = small_gpu("a100");
     options.threads = way.threads;
@@ -103,9 +103,9 @@ TEST_CASE("identity: a run cut short is cut at the same place for all") {
     return stats::to_json(result.report);
   };
   for (const Cycle limit : {2500u, 4001u}) {
-    const std::string expected = statistics({1, 0, true, false, true}, limit);
-    CHECK((statistics({2, 3, true, false, true}, limit) == expected));
-    CHECK((statistics({1, 1, false, false, true}, limit) == expected));
+    const std::string expected = result_json({1, 0, true, false, true}, limit);
+    CHECK((result_json({2, 3, true, false, true}, limit) == expected));
+    CHECK((result_json({1, 1, false, false, true}, limit) == expected));
   }
 }
 
@@ -114,12 +114,12 @@ TEST_CASE("identity fails where a channel has no latency") {
   gpu::RunOptions options;
   options.config = small_gpu("v100");
   options.config.host.data_latency_ps = 0;
-  const auto statistics = [&](Cycle window) {
+  const auto result_json = [&](Cycle window) {
     options.window = window;
     return stats::to_json(gpu::run(*trace, options, gpu::real_parts(), {.late_copies = true}).report);
   };
   REQUIRE_FALSE(trace->commands().front().kind == trace::Command::Kind::kKernel);  // needs a copy to be late
-  CHECK((statistics(1) != statistics(16)));
+  CHECK((result_json(1) != result_json(16)));
 }
 
 void check_all_ways(const trace::TraceSet& trace, const config::GpuConfig& config) {

@@ -345,8 +345,8 @@ TEST_CASE("threads, windows, schedule, skip and shuffle change nothing; a channe
   fill(trace);
   auto config = small_gpu();
   config.host.warms_l2 = true;
-  const auto json = [&](unsigned threads, Cycle window, bool skip, bool shuffle,
-                        const gpu::TestHooks& hooks = {}) {
+  const auto result_json = [&](unsigned threads, Cycle window, bool skip, bool shuffle,
+                               const gpu::TestHooks& hooks = {}) {
     auto options = options_for(config);
     options.threads = threads;
     options.schedule = threads % 2 ? gpu::Schedule::kStatic : gpu::Schedule::kDynamic;
@@ -355,15 +355,15 @@ TEST_CASE("threads, windows, schedule, skip and shuffle change nothing; a channe
     if (shuffle) options.shuffle = 5;
     return stats::to_json(gpu::run(trace, options, fake_parts(uneven()), hooks).report);
   };
-  const std::string expected = json(1, 1, true, false);
-  CHECK(json(2, 0, true, true) == expected);
-  CHECK(json(3, 13, false, true) == expected);
-  CHECK(json(4, 32, true, false) == expected);
-  CHECK(json(1, 5, false, false) == expected);
+  const std::string expected = result_json(1, 1, true, false);
+  CHECK(result_json(2, 0, true, true) == expected);
+  CHECK(result_json(3, 13, false, true) == expected);
+  CHECK(result_json(4, 32, true, false) == expected);
+  CHECK(result_json(1, 5, false, false) == expected);
   config.host.data_latency_ps = 0;
-  CHECK_THROWS_AS(json(1, 1, true, false), UserError);
+  CHECK_THROWS_AS(result_json(1, 1, true, false), UserError);
   const gpu::TestHooks late{.late_copies = true};
-  CHECK(json(1, 1, true, false, late) != json(1, 16, true, false, late));
+  CHECK(result_json(1, 1, true, false, late) != result_json(1, 16, true, false, late));
 }
 
 }  // namespace

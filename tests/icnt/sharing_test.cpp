@@ -6,13 +6,13 @@
 namespace lockstep::icnt::test {
 namespace {
 
-constexpr Cycle kCycles = 6000, kWarm = 600;
+constexpr Cycle kTrafficCycles = 6000, kWarm = 600;
 
 Outcome run(const Crossbar& x, const Traffic& traffic, const Readiness& ready = always) {
-  return run_ports(x, kCycles, traffic, 1, true, ready);
+  return run_ports(x, kTrafficCycles, traffic, 1, true, ready);
 }
 double rate(const Outcome& o, std::uint32_t source, std::uint32_t sink) {
-  return static_cast<double>(brought(o, source, sink, kWarm)) / static_cast<double>(kCycles - kWarm);
+  return static_cast<double>(brought(o, source, sink, kWarm)) / static_cast<double>(kTrafficCycles - kWarm);
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ TEST_CASE("behind a message without a credit all others wait: a hot destination 
     CHECK(rate(o, s, kSize) == Approx(1.0 / kSize).epsilon(0.01));
     hot += rate(o, s, kSize);
     own += rate(o, s, s);
-    CHECK(o.stalls[s] > kCycles / 2);
+    CHECK(o.stalls[s] > kTrafficCycles / 2);
   }
   CHECK(hot == Approx(1).epsilon(0.001));
   CHECK(own == Approx(1).epsilon(0.04));  // of some 5000 random choices
@@ -110,7 +110,7 @@ TEST_CASE(
     const Outcome o = run(x, [&](std::uint32_t, Cycle) { return Offer{0, c.flits}; });
     const Cycle warm = kWarm * c.sink / c.source;
     const double measured =
-        static_cast<double>(brought(o, 0, 0, warm)) / static_cast<double>(kCycles - kWarm);
+        static_cast<double>(brought(o, 0, 0, warm)) / static_cast<double>(kTrafficCycles - kWarm);
     CHECK(measured == Approx(c.messages).epsilon(0.01));
   }
 }
@@ -130,8 +130,9 @@ TEST_CASE("flits and messages that went in came out, and every credit is home") 
   for (const std::uint32_t credits : {1u, 3u, 50u}) {
     std::uint64_t flits = 0, messages = 0;
     const Outcome o = run({3, 2, 4, 6, 3, credits}, [&](std::uint32_t s, Cycle t) {
-      return t < kCycles / 2 && (t + s) % 23 == 0 ? Offer{(s + static_cast<std::uint32_t>(t)) % 3, 1 + s % 4}
-                                                  : Offer{};
+      return t < kTrafficCycles / 2 && (t + s) % 23 == 0
+                 ? Offer{(s + static_cast<std::uint32_t>(t)) % 3, 1 + s % 4}
+                 : Offer{};
     });
     for (std::uint32_t s = 0; s < 6; ++s) {
       flits += o.flits[s];

@@ -231,18 +231,18 @@ TEST_CASE("Tasks are the same in every way to run them") {
       tasks.receive((d + 3) % 4).receive((d + 2) % 4).flush();
       if (std::string(design) == "inter_kernel") tasks.kernel();
     }
-    const auto json = [&](auto change) {
+    const auto result_json = [&](auto change) {
       gpu::RunOptions options;
       change(options);
       const gpu::RunResult result = tasks.run(nodes(4, design), options);
       REQUIRE(result.outcome == gpu::Outcome::kDone);
       return std::pair(result.report.total_cycles, stats::network_json(network(result)));
     };
-    const auto expected = json([](gpu::RunOptions& o) { o.threads = 1; });
-    CHECK(json([](gpu::RunOptions& o) { o.threads = 2; }) == expected);
-    CHECK(json([](gpu::RunOptions& o) { o.threads = 3, o.window = 1; }) == expected);
-    CHECK(json([](gpu::RunOptions& o) { o.threads = 2, o.shuffle = 5; }) == expected);
-    CHECK(json([](gpu::RunOptions& o) { o.threads = 1, o.skip = false; }) == expected);
+    const auto expected = result_json([](gpu::RunOptions& o) { o.threads = 1; });
+    CHECK(result_json([](gpu::RunOptions& o) { o.threads = 2; }) == expected);
+    CHECK(result_json([](gpu::RunOptions& o) { o.threads = 3, o.window = 1; }) == expected);
+    CHECK(result_json([](gpu::RunOptions& o) { o.threads = 2, o.shuffle = 5; }) == expected);
+    CHECK(result_json([](gpu::RunOptions& o) { o.threads = 1, o.skip = false; }) == expected);
   }
 }
 
