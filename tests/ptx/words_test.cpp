@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -34,14 +33,14 @@ std::string shape_text(const Extents& s) {
 
 /// Insertions, deletions and replacements of one character (Levenshtein), by its recursive definition.
 std::size_t distance_by_definition(std::string_view a, std::string_view b) {
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t> known;
+  std::vector<std::size_t> known((a.size() + 1) * (b.size() + 1));  // 1 more than the distance; 0: not known
   const auto distance = [&](const auto& self, std::size_t i, std::size_t j) -> std::size_t {
     if (i == 0 || j == 0) return i + j;
-    const auto [found, is_new] = known.try_emplace({i, j}, 0);
-    if (!is_new) return found->second;
-    const std::size_t value = std::min({self(self, i - 1, j) + 1, self(self, i, j - 1) + 1,
-                                        self(self, i - 1, j - 1) + (a[i - 1] != b[j - 1])});
-    return known[{i, j}] = value;
+    std::size_t& value = known[i * (b.size() + 1) + j];
+    if (value == 0)
+      value = 1 + std::min({self(self, i - 1, j) + 1, self(self, i, j - 1) + 1,
+                            self(self, i - 1, j - 1) + (a[i - 1] != b[j - 1])});
+    return value - 1;
   };
   return distance(distance, a.size(), b.size());
 }
