@@ -85,7 +85,7 @@ std::string number(double value) {
   if (!std::isfinite(value)) return "-";
   if (value == 0) return "0";
   const double size = std::abs(value);
-  if (size < 1e-4 || size >= 1e16) return fmt::format("{:.3g}", value);
+  if (size < 1e-4 || size >= 9.9995e15) return fmt::format("{:.3g}", value);
   if (size < 9999.5) return fmt::format("{:.4g}", value);
   constexpr std::array kPrefixes = {"k", "M", "G", "T"};
   double scaled = value / 1000;

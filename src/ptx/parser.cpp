@@ -88,7 +88,7 @@ class ModuleParser {
     if (word == "address_size") {
       lexer_.advance();
       const Place at = lexer_.token().place;
-      const std::uint64_t size = lexer_.expect_integer("32 or 64", 64);
+      const std::uint64_t size = lexer_.expect_integer("32 or 64", ~std::uint64_t{0});
       if (size != 32 && size != 64) lexer_.fail(at, "an address has 32 or 64 bits");
       state_.module.address_bits = static_cast<unsigned>(size);
     } else if (word == "file") {

@@ -160,7 +160,7 @@ StoredRun load_run(const std::string& path) {
   Section total{"total", "total", "total", {}};
   flatten(run.file, "", need(run.file, root, "total", Json::value_t::object), 0, total.values);
   for (const char* key : {"unattributed", "core_khz", "total_cycles", "partial", "partial_reason",
-                          "unknown_opcodes", "remarks", "system", "sampling"}) {
+                          "unknown_opcodes", "remarks", "managed", "system", "sampling"}) {
     if (const auto found = root.find(key); found != root.end())
       flatten(run.file, key, *found, 0, total.values);
   }
