@@ -73,7 +73,7 @@ void mutate(std::string& text, Random& random) {
 
 }  // namespace
 
-TEST_CASE("mutated INI files give a checked configuration or one error") {
+TEST_CASE("mutated INI files give a checked configuration or one error", "[long]") {
   const TempFolder folder;
   Random random(20260101);
   int accepted = 0, rejected = 0;

@@ -180,7 +180,7 @@ TEST_CASE("what a reduction seems to return does not change the order of warps")
   CHECK(execute(body, 2).data[1] == kCtaThreads - 1);
 }
 
-TEST_CASE("reductions that somebody looks at, or whose order matters: one by one") {
+TEST_CASE("reductions that somebody looks at, or whose order matters: one by one", "[long]") {
   same_as_one("atom.global.add.u32 %r6, [%rd1], 1; add.u32 %r6, %r6, 1;", false);  // a result that is read
   same_as_one("cvt.rn.f32.u32 %r6, %r5; red.global.add.f32 [%rd1], %r6;", false);
   same_as_one("atom.global.exch.b32 %r6, [%rd1], %r5;", false);

@@ -139,7 +139,7 @@ $AGAIN:
   ret;
 })";
 
-TEST_CASE("interleaved warps: one that waits for another's long loop") {
+TEST_CASE("interleaved warps: one that waits for another's long loop", "[long]") {
   for (const std::uint32_t interleave : {0U, 16U}) {
     Device device(kLong);
     device.options.interleave = interleave;

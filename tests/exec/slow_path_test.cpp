@@ -106,7 +106,7 @@ float sequence(float a, float b, int ulps) {
   return std::fma(better, std::fma(-b, q, a), q);
 }
 
-TEST_CASE("where a division of f32 takes the usual path, that path gives the rounded quotient") {
+TEST_CASE("where a division of f32 takes the usual path, that path gives the rounded quotient", "[long]") {
   std::mt19937 random(7);
   unsigned usual = 0;
   for (int i = 0; i < 200000; ++i) {

@@ -44,7 +44,7 @@ struct Waiting {
 
 }  // namespace
 
-TEST_CASE("a grid that only polls waits, for the words it has read, and goes on") {
+TEST_CASE("a grid that only polls waits, for the words it has read, and goes on", "[long]") {
   const std::string bodies[kWaitingKernels] = {
       "ld.volatile.global.u32 %r1, [%rd1];\n",
       "ld.global.u32 %r1, [%rd1];\nmembar.sys;\n",

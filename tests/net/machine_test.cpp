@@ -90,7 +90,7 @@ TEST_CASE("Nothing is lost: links, doorbells, commands, records, bytes") {
   }
 }
 
-TEST_CASE("Statistics do not depend on threads, windows, skipping or the order of domains") {
+TEST_CASE("Statistics do not depend on threads, windows, skipping or the order of domains", "[matrix]") {
   for (const char* design : kDesigns)
     for (const std::uint16_t devices : {std::uint16_t{2}, std::uint16_t{8}}) {
       const NetScenario scenario = mixture(devices);
