@@ -56,7 +56,7 @@ TEST_CASE("demangled: names of up to 1024 characters, in a process of their own 
   }
 }
 
-TEST_CASE("function names: result type, parameters and scopes are told apart by brackets") {
+TEST_CASE("function names: result type, parameters and scopes are distinguished by brackets") {
   const std::pair<const char*, const char*> rows[] = {
       {"_ZN1A1BIiE1fIfEEvv", "A::B<int>::f<float>"},
       {"_Z1fILi7EEvv", "f<7>"},
