@@ -263,6 +263,7 @@ Syntax exec_syntax() {
       "clock_gettime, time, clock, std::chrono and omp_get_wtime give simulated time, in which the host's "
       "own computation takes none. MPI programs: the folder with an earlier run's results; the program is "
       "only executed, and MPI_Wtime and cudaEventElapsedTime give that run's times");
+  add_range_option(syntax.options);
   add_code_options(syntax);
   add_mpi_options(syntax.options);
   syntax.notes =
@@ -284,6 +285,7 @@ std::optional<RunArguments> parse_exec(int argc, char** argv) {
   if (!values) return std::nullopt;
   need_command("exec", parts.command);
   (void)CodeOptions(*values);
+  (void)profiles_from_start(*values);
   RunArguments arguments = run_arguments("exec", *values);
   Start start;
   show_gpus(arguments, true, start);
@@ -300,6 +302,9 @@ int exec_as(const std::optional<MpiJob>& job, int argc, char** argv) {
   auto register_names = pass_code_options(*values);
   const bool functional = values->count("functional") > 0;
   if (functional) refuse_timing_options(*values, "--functional");
+  if (functional && !values->count("record"))
+    refuse_idle(*values, "exec", {"profile-from-start"}, "with --functional: nothing is recorded");
+  pass_ranges(*values, job && !functional ? "a program with MPI is recorded from its start" : nullptr);
   RunArguments arguments = run_arguments("exec", *values);
   arguments.register_names = std::move(register_names);
   const TemporaryFolder folder;
@@ -352,12 +357,14 @@ int run_record(int argc, char** argv) {
       "max-instructions", po::value<std::string>(),
       "stop a kernel when the program's kernels have executed this many warp instructions in total")(
       "quiet,q", "no progress");
+  add_range_option(syntax.options);
   add_code_options(syntax);
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;
   need_command("record", parts.command);
   const auto register_names = pass_code_options(*values);
+  pass_ranges(*values, values->count("launch") ? "a launch script has no ranges" : nullptr);
   RunArguments arguments;
   std::vector<std::string> overrides;
   if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "cli/options.hpp"
+#include "cuda/settings.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
@@ -15,6 +18,27 @@ void refuse_timing_options(const po::variables_map& values, const char* option) 
                "accelsim-stats", "out", "json", "schedule", "window", "no-skip", "shuffle", "work-log"},
               why);
   if (!values.count("accelsim-config")) refuse_idle(values, "exec", {"strict"}, why);
+}
+
+void add_range_option(po::options_description& options) {
+  options.add_options()(
+      "profile-from-start", po::value<std::string>()->default_value("on"),
+      "on: the whole program is recorded; off: only what it asks for between cudaProfilerStart() and "
+      "cudaProfilerStop(), as with nvprof and ncu; the rest is executed, but takes no simulated time");
+}
+
+bool profiles_from_start(const po::variables_map& values) {
+  const auto& text = values["profile-from-start"].as<std::string>();
+  if (text != "on" && text != "off")
+    throw UserError(fmt::format("--profile-from-start: found '{}', expected on or off", text));
+  return text == "on";
+}
+
+void pass_ranges(const po::variables_map& values, const char* refused) {
+  unsetenv(cuda::kProfileFromStartVariable);  // of a lockstep that has started this one
+  if (profiles_from_start(values)) return;
+  if (refused != nullptr) throw UserError(fmt::format("--profile-from-start off: {}; expected on", refused));
+  setenv(cuda::kProfileFromStartVariable, "off", 1);
 }
 
 const char* needs_whole_trace(const gpu::RunOptions& options) {

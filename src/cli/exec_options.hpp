@@ -12,6 +12,15 @@ namespace lockstep::cli {
 /// would be ignored.
 void refuse_timing_options(const boost::program_options::variables_map& values, const char* option);
 
+/// --profile-from-start, of `exec` and `record`.
+void add_range_option(boost::program_options::options_description& options);
+/// Is the program recorded from its start on? Else only its ranges, from cudaProfilerStart() to
+/// cudaProfilerStop().
+[[nodiscard]] bool profiles_from_start(const boost::program_options::variables_map& values);
+/// To the runtime in the program's process. `refused`: why a program's ranges cannot be recorded alone;
+/// nullptr where they can.
+void pass_ranges(const boost::program_options::variables_map& values, const char* refused);
+
 /// Why the program must have ended before its simulation begins; nullptr where it need not.
 [[nodiscard]] const char* needs_whole_trace(const gpu::RunOptions& options);
 

@@ -180,12 +180,11 @@ LOCKSTEP_CUDA_API cudaRuntimeGetVersion(int* version) {
     *version = kRuntimeVersion;
   });
 }
-// Everything is profiled anyway.
 LOCKSTEP_CUDA_API cudaProfilerStart() {
-  return api([](Runtime&) {});
+  return api([](Runtime& rt) { rt.set_in_range(true); });
 }
 LOCKSTEP_CUDA_API cudaProfilerStop() {
-  return api([](Runtime&) {});
+  return api([](Runtime& rt) { rt.set_in_range(false); });
 }
 
 }  // namespace lockstep::cuda

@@ -53,7 +53,7 @@ std::size_t span_of(const Copy& c) {
 
 void HeldQueue::submit(StreamState& stream, Operation operation, Issue issue) {
   const OnDevice device(stream.device);
-  Work work{&stream, std::move(operation), issue, nullptr, 0, 0, 0, {}};
+  Work work{&stream, std::move(operation), issue, with_.recording.in_range(), nullptr, 0, 0, 0, {}};
   if (const auto* wait = std::get_if<WaitEvent>(&work.operation)) {
     const EventState& e = with_.streams.event(wait->event);
     if (!e.recorded && e.held == 0) return;

@@ -21,6 +21,7 @@ struct Work {
   StreamState* stream = nullptr;
   Operation operation;
   Issue issue;
+  bool in_range = true;            // the program was in a range that is recorded when it asked for it
   std::unique_ptr<KernelRun> run;  // of a kernel that has been begun
   std::uint64_t number = 0;        // of held work, from 1 on
   std::uint64_t after = 0;         // a wait for an event: held work that records it

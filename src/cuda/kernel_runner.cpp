@@ -14,6 +14,7 @@
 #include "exec/executable.hpp"
 #include "exec/fault.hpp"
 #include "util/console.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::cuda {
 
@@ -59,10 +60,11 @@ std::uint64_t instructions_of_cycles(const Settings& settings, std::uint64_t cta
   return settings.max_cycles * settings.gpu.sm.subcores * sms * kSlack;
 }
 
-/// The stricter one of --max-cycles and --max-instructions, of which `executed` are used up.
-void bound(KernelRun& run, const Settings& settings, std::uint64_t executed) {
+/// The stricter one of --max-cycles, where the kernel is `simulated`, and --max-instructions, of which
+/// `executed` are used up.
+void bound(KernelRun& run, const Settings& settings, bool simulated, std::uint64_t executed) {
   std::uint64_t& limit = run.options.max_instructions;
-  if (settings.max_cycles > 0) {
+  if (settings.max_cycles > 0 && simulated) {
     limit = instructions_of_cycles(settings, run.launch.grid.count());
     run.limit = "max-cycles";
   }
@@ -112,6 +114,11 @@ KernelRunner::KernelRunner(const KernelSurroundings& with)
 
 void KernelRunner::attach(const shmem::World& world) {
   Recorder* const recorder = with_.recording.recorder();
+  if (recorder != nullptr && !with_.settings.profile_from_start)
+    throw UserError(
+        "--profile-from-start off: the program's kernels use the network, whose queues are recorded from "
+        "their "
+        "start; expected on");
   if (recorder != nullptr) agent_.keep_commands();
   agent_.attach(world);
   has_signals_ = true;
@@ -166,9 +173,9 @@ std::unique_ptr<KernelRun> KernelRunner::begin(KernelLaunch source, bool may_wai
   options.children = &run->children;
   options.interrupt = interrupt_flag();
   options.observer = &monitor_;
-  bound(*run, settings, executed_);
+  bound(*run, settings, !with_.recording.is_outside(), executed_);
   options.may_wait = may_wait;
-  if (has_signals_) options.signals = &signals_;
+  if (has_signals_ && !with_.recording.is_outside()) options.signals = &signals_;  // what is counted is timed
   if (agent_.attached()) options.server = [this, device = launch.device] { return serve(device); };
   return run;
 }
@@ -192,7 +199,8 @@ bool KernelRunner::run(KernelRun& run, const StreamState& stream) {
 
 bool KernelRunner::execute(KernelRun& run, const StreamState& stream) {
   Recorder* const recorder = with_.recording.recorder();
-  if (recorder == nullptr) {
+  if (recorder == nullptr || with_.recording.is_outside()) {
+    (void)with_.recording.enter(stream);
     if (!run.grid) run.grid.emplace(run.launch, with_.memory, run.options);
     return run_grid(run, monitor_);
   }

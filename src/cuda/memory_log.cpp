@@ -17,6 +17,13 @@ void MemoryLog::note_host() {
     log_->add_host({CommandKind::kHostAccess, a.address, a.bytes, 0, 0, false, a.write});
 }
 
+void MemoryLog::set_watching(bool watches) {
+  if (watches == watches_) return;
+  note_host();
+  watches_ = watches;
+  watch();
+}
+
 /// Allocations that have come or gone since the last call.
 void MemoryLog::note_allocations() {
   std::map<Address, std::uint64_t> now;
@@ -90,27 +97,46 @@ void MemoryLog::touch(const CopyEnd& end, std::uint64_t bytes, bool write, bool 
   log_->add(stream.number, command);
 }
 
-void MemoryLog::copy(const Copy& c, const StreamState& stream) {
-  if (log_ == nullptr) return;
+MemoryLog::Sides MemoryLog::sides_of(const Copy& c) const {
   const bool host_writes = host_touches(c.to.address, c.kind, abi::kDeviceToHost),
              host_reads = host_touches(c.from.address, c.kind, abi::kHostToDevice);
-  const bool to_device = is_on_device(c.to.address) && !host_writes,
-             from_device = is_on_device(c.from.address) && !host_reads;
-  const bool crosses = to_device != from_device;
+  return {host_writes, host_reads, is_on_device(c.to.address) && !host_writes,
+          is_on_device(c.from.address) && !host_reads};
+}
+
+/// Copies to memory that is not page-locked block the host whatever their name says (CUDA Runtime API, "API
+/// synchronization behavior").
+bool MemoryLog::host_waits(const Copy& c, const Sides& sides) const {
+  return sides.cross() &&
+         (c.blocking || (sides.from_device && !memory_.accessible(address_of(c.to.address), c.width)));
+}
+
+void MemoryLog::copy(const Copy& c, const StreamState& stream) {
+  if (log_ == nullptr) return;
+  const Sides sides = sides_of(c);
   const auto span = [&](const CopyEnd& e) { return span_of(e.pitch, e.slice, c.width, c.height, c.depth); };
-  if (!crosses || !from_device) touch(c.from, span(c.from), false, host_reads, stream);
-  if (!crosses || !to_device) touch(c.to, span(c.to), true, host_writes, stream);
-  if (!to_device && !from_device) return;
+  if (!sides.cross() || !sides.from_device) touch(c.from, span(c.from), false, sides.host_reads, stream);
+  if (!sides.cross() || !sides.to_device) touch(c.to, span(c.to), true, sides.host_writes, stream);
+  if (!sides.to_device && !sides.from_device) return;
   log_->enter(stream);
-  if (!crosses) return copy_inside(c, stream);
+  if (!sides.cross()) return copy_inside(c, stream);
   const Address to = address_of(c.to.address), from = address_of(c.from.address);
   const std::uint64_t bytes = c.width * c.height * c.depth;
-  if (to_device) log_->add(stream.number, {CommandKind::kStreamCopyToDevice, to, bytes});
-  if (from_device) log_->add(stream.number, {CommandKind::kStreamCopyToHost, from, bytes});
-  // Copies to memory that is not page-locked block the host whatever their name says (CUDA Runtime API, "API
-  // synchronization behavior").
-  if (c.blocking || (from_device && !memory_.accessible(to, c.width)))
-    log_->wait_stream(stream.number, stream.blocks());
+  if (sides.to_device) log_->add(stream.number, {CommandKind::kStreamCopyToDevice, to, bytes});
+  if (sides.from_device) log_->add(stream.number, {CommandKind::kStreamCopyToHost, from, bytes});
+  if (host_waits(c, sides)) log_->wait_stream(stream.number, stream.blocks());
+}
+
+void MemoryLog::order(const Copy& c, const StreamState& stream) {
+  if (log_ == nullptr) return;
+  const Sides sides = sides_of(c);
+  if (!sides.to_device && !sides.from_device) return;
+  log_->enter(stream);
+  if (host_waits(c, sides)) log_->wait_stream(stream.number, stream.blocks(), StreamLog::Waiter::kRuntime);
+}
+
+void MemoryLog::order(const Fill& f, const StreamState& stream) {
+  if (log_ != nullptr && is_on_device(f.address)) log_->enter(stream);
 }
 
 /// From devices' memory to devices' memory, after StreamLog::enter().

@@ -57,12 +57,15 @@ void fill_row(std::byte* row, std::uint32_t value, std::size_t elements) {
 /// watched in between.
 bool Performer::perform(Work& work) {
   const OnDevice device(work.stream->device);
+  const Recording::Scope scope(parts_.recording, work.in_range);
   work.stream->asked = false;
+  const std::uint64_t before = ticks();
   const bool works =
       std::holds_alternative<KernelLaunch>(work.operation) || std::holds_alternative<Copy>(work.operation) ||
       std::holds_alternative<ValueOperations>(work.operation) || std::holds_alternative<Fill>(work.operation);
   bool done = false;
-  if (!std::holds_alternative<KernelLaunch>(work.operation)) parts_.recording.begin(*work.stream, work.issue);
+  if (!std::holds_alternative<KernelLaunch>(work.operation) || !work.in_range)
+    parts_.recording.begin(*work.stream, work.issue);
   if (!works || parts_.recording.recorder() == nullptr) {
     done = on_device(work);
   } else {
@@ -72,6 +75,7 @@ bool Performer::perform(Work& work) {
     done = on_device(work);
     parts_.memory_log.watch();
   }
+  if (!work.in_range) ticks_outside_ += ticks() - before;
   parts_.recording.send_news();
   return done;
 }
@@ -141,7 +145,8 @@ void Performer::prefetch(const PrefetchMemory& p, const StreamState& stream) {
   parts_.memory_log.note_host();
   trace::Command command{trace::Command::Kind::kStreamPrefetch, p.address, p.bytes, 0, 0, p.to_host};
   command.place = p.device;
-  if (StreamLog* log = parts_.recording.enter(stream)) log->add(stream.number, command);
+  StreamLog* const log = parts_.recording.enter(stream);
+  if (log && !parts_.recording.is_outside()) log->add(stream.number, command);
 }
 
 void Performer::free(const FreeMemory& f) {
@@ -159,7 +164,7 @@ bool Performer::values(ValueOperations& operations, const StreamState& stream) {
     auto* const word = reinterpret_cast<std::byte*>(one.address);
     if (one.kind == ValueOperation::Kind::kWrite) {
       if (parts_.memory.in_arena(one.address))
-        parts_.memory_log.fill({word, one.bytes, one.bytes, 0, 1, one.bytes, 1, 1}, stream);
+        note({word, one.bytes, one.bytes, 0, 1, one.bytes, 1, 1}, stream);
       parts_.memory.wrote(one.address, one.bytes);
       std::memcpy(word, &one.value, one.bytes);
     } else if (!holds(one, word)) {
@@ -192,7 +197,14 @@ void Performer::copy(const Copy& c, const StreamState& stream) {
       memory.copied(reinterpret_cast<Address>(to), reinterpret_cast<Address>(from), c.width);
     }
   copied_lines_ += c.width * c.height * c.depth / kLineBytes;
+  if (parts_.recording.is_outside()) return parts_.memory_log.order(c, stream);
   parts_.memory_log.copy(c, stream);
+}
+
+/// A fill that is about to be done.
+void Performer::note(const Fill& f, const StreamState& stream) {
+  if (parts_.recording.is_outside()) return parts_.memory_log.order(f, stream);
+  parts_.memory_log.fill(f, stream);
 }
 
 void Performer::fill(const Fill& f, const StreamState& stream) {
@@ -200,7 +212,7 @@ void Performer::fill(const Fill& f, const StreamState& stream) {
   if (!memory.in_arena(address_of(f.address))) throw ApiError(Status::kErrorInvalidValue);
   const std::uint64_t span = span_of(f.pitch, f.slice, f.width * f.element, f.height, f.depth);
   check_range(memory, f.address, span);
-  parts_.memory_log.fill(f, stream);
+  note(f, stream);
   for (std::size_t z = 0; z < f.depth; ++z)
     for (std::size_t y = 0; y < f.height; ++y) {
       std::byte* row = f.address + z * f.slice + y * f.pitch;

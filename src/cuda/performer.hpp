@@ -37,6 +37,7 @@ class Performer {
   [[nodiscard]] bool carry_out(Work& work);
   void copy(const Copy& copy, const StreamState& stream);
   void fill(const Fill& fill, const StreamState& stream);
+  void note(const Fill& fill, const StreamState& stream);
   void record_event(Work& work);
   void wait_event(const Work& work);
   void prefetch(const PrefetchMemory& prefetch, const StreamState& stream);
@@ -44,11 +45,14 @@ class Performer {
   [[nodiscard]] bool task(const ProcessTask& task, const StreamState& stream);
   [[nodiscard]] bool values(ValueOperations& operations, const StreamState& stream);
 
-  /// Without a timing model: executed warp instructions and copied lines.
-  [[nodiscard]] std::uint64_t ticks() const { return parts_.kernels.executed() + copied_lines_; }
+  /// Without a timing model: executed warp instructions and copied lines, of the program's ranges.
+  [[nodiscard]] std::uint64_t ticks() const {
+    return parts_.kernels.executed() + copied_lines_ - ticks_outside_;
+  }
 
   Parts parts_;
   std::uint64_t copied_lines_ = 0;
+  std::uint64_t ticks_outside_ = 0;  // of work outside of the program's ranges
 };
 
 }  // namespace lockstep::cuda

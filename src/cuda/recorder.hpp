@@ -90,6 +90,8 @@ class Recorder {
   /// Reports a failed kernel to the simulation, and gives the kernel its number.
   void send_failed(FailedKernel kernel);
 
+  /// That are recorded.
+  [[nodiscard]] std::uint32_t kernels() const { return kernels_; }
   /// Does nothing where there was neither a kernel nor a task of a process: a trace needs one.
   void finish();
 

@@ -3,16 +3,22 @@
 #include <cerrno>
 
 #include "cuda/context.hpp"
+#include "util/console.hpp"
 
 namespace lockstep::cuda {
 
 Recording::Recording(const Settings& settings, MemoryLog& memory)
-    : timestamps_(settings.timestamps), event_times_(settings.event_times), ordered_(settings.devices == 1) {
+    : timestamps_(settings.timestamps),
+      event_times_(settings.event_times),
+      ordered_(settings.devices == 1),
+      from_start_(settings.profile_from_start || settings.trace.empty()),
+      in_range_(from_start_) {
   if (settings.trace.empty()) return;
   recorder_ = std::make_unique<Recorder>(
       settings.trace, settings.socket < 0 ? nullptr : std::make_unique<Wire>(settings.socket),
       settings.devices);
   if (settings.listings) recorder_->send_listings();
+  memory.set_watching(in_range_);
   memory.record_into(recorder_->log());
   for (unsigned d = 0; d < settings.devices; ++d)
     memory.place(d, exec::kArenaBase + exec::device_region(d) * exec::kRegionBytes, exec::kRegionBytes);
@@ -23,9 +29,16 @@ void Recording::set_name(const std::string& name) {
   if (recorder_) recorder_->set_name(name);
 }
 
+void Recording::set_in_range(bool in_range) {
+  if (from_start_) return;
+  in_range_ = in_range;
+  has_entered_ |= in_range;
+}
+
 void Recording::begin(const StreamState& stream, const Issue& issue) {
   if (!recorder_) return;
-  if (issue.as == Issue::As::kGraph) return recorder_->log().launch_call(issue.thread, stream.device);
+  if (issue.as == Issue::As::kGraph && !is_outside_)
+    return recorder_->log().launch_call(issue.thread, stream.device);
   recorder_->log().called_by(issue.thread);
 }
 
@@ -42,21 +55,21 @@ void Recording::send_news() {
 void Recording::wait_all(unsigned device) {
   if (!recorder_) return;
   recorder_->log().called_by(calling_thread());
-  recorder_->log().wait_all(device);
+  recorder_->log().wait_all(device, waiter_of(StreamLog::Waiter::kProgram));
   send_news();
 }
 
 void Recording::wait_stream(const StreamState& stream, StreamLog::Waiter waiter) {
   if (!recorder_) return;
   recorder_->log().called_by(calling_thread());
-  recorder_->log().wait_stream(stream.number, stream.blocks(), waiter);
+  recorder_->log().wait_stream(stream.number, stream.blocks(), waiter_of(waiter));
   send_news();
 }
 
 void Recording::wait_event(std::uint32_t record) {
   if (!recorder_) return;
   recorder_->log().called_by(calling_thread());
-  recorder_->log().wait_event(record);
+  recorder_->log().wait_event(record, waiter_of(StreamLog::Waiter::kProgram));
   send_news();
 }
 
@@ -85,7 +98,15 @@ void Recording::end_order() {
 }
 
 void Recording::finish() {
-  if (recorder_) recorder_->finish();
+  if (!recorder_) return;
+  recorder_->finish();
+  if (!from_start_ && recorder_->kernels() == 0) tell_nothing_recorded();
+}
+
+void Recording::tell_nothing_recorded() const {
+  print_err("lockstep: --profile-from-start off: the program {}\n",
+            has_entered_ ? "launched no kernel between cudaProfilerStart() and cudaProfilerStop()"
+                         : "has not called cudaProfilerStart() or cuProfilerStart(): it entered no range");
 }
 
 }  // namespace lockstep::cuda

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cuda/event_times.hpp"
 #include "cuda/memory_log.hpp"
@@ -31,6 +32,29 @@ class Recording {
   /// The trace's name, as Recorder::set_name().
   void set_name(const std::string& name);
 
+  // Ranges of the program: all of it, or what lies between its calls of cudaProfilerStart() and of
+  // cudaProfilerStop(). Outside of them work is executed, but not recorded; what it waits for, and what waits
+  // for it, is: the order of the ranges' work stays.
+  /// Is the program in a range now?
+  [[nodiscard]] bool in_range() const { return in_range_; }
+  /// True: it has entered one, false: left it. Nothing changes where the program is recorded from its start.
+  void set_in_range(bool in_range);
+  /// Was what is performed now asked for outside of the ranges?
+  [[nodiscard]] bool is_outside() const { return is_outside_; }
+  /// While it lasts, work is performed that was asked for in a range or outside.
+  class Scope {
+   public:
+    Scope(Recording& recording, bool in_range)
+        : recording_(recording), before_(std::exchange(recording.is_outside_, !in_range)) {}
+    ~Scope() { recording_.is_outside_ = before_; }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Recording& recording_;
+    bool before_;
+  };
+
   /// Before work other than a kernel is recorded in `stream` (kernels are passed to the recorder).
   void begin(const StreamState& stream, const Issue& issue);
   /// Before something is recorded in `stream`; nullptr where nothing is recorded.
@@ -55,10 +79,20 @@ class Recording {
   void finish();
 
  private:
+  /// A wait outside of the ranges is one for their work, and takes the caller no time.
+  [[nodiscard]] StreamLog::Waiter waiter_of(StreamLog::Waiter waiter) const {
+    return in_range_ ? waiter : StreamLog::Waiter::kRuntime;
+  }
+  void tell_nothing_recorded() const;
+
   std::unique_ptr<Recorder> recorder_;
   bool timestamps_;
   EventTimes event_times_;
   bool ordered_;  // one device, and no stream was made with cudaStreamNonBlocking
+  bool from_start_;
+  bool in_range_;
+  bool has_entered_ = false;  // a range, where `from_start_` is false
+  bool is_outside_ = false;
 };
 
 }  // namespace lockstep::cuda

@@ -156,6 +156,11 @@ float Runtime::elapsed_milliseconds(abi::Event from, abi::Event to) {
   return static_cast<float>((static_cast<double>(b.ticks) - static_cast<double>(a.ticks)) * 1e-6);
 }
 
+void Runtime::set_in_range(bool in_range) {
+  recording.set_in_range(in_range);
+  memory_log.set_watching(recording.in_range());
+}
+
 void Runtime::reset() {
   DeviceState& own = devices.current();
   const auto is_own = [&](Address address) {

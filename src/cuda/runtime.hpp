@@ -84,6 +84,8 @@ class Runtime {
   [[nodiscard]] bool is_complete(abi::Event event);
   [[nodiscard]] bool is_complete(abi::Stream stream);
   [[nodiscard]] float elapsed_milliseconds(abi::Event from, abi::Event to);
+  /// cudaProfilerStart() and cudaProfilerStop(): the program enters a range, or leaves it.
+  void set_in_range(bool in_range);
   /// cudaDeviceReset of the calling thread's device: frees what the program allocated, variables get their
   /// initial values, errors are forgotten.
   void reset();

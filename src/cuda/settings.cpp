@@ -50,6 +50,14 @@ void end_with(pid_t parent) {
   if (::getppid() == parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
+bool profiles_from_start() {
+  const char* text = std::getenv(kProfileFromStartVariable);
+  if (text == nullptr) return true;
+  if (std::string_view(text) != "off")
+    throw UserError(fmt::format("{} is {}; expected off", kProfileFromStartVariable, text));
+  return false;
+}
+
 double host_time_factor() {
   const char* text = std::getenv(kHostTimeVariable);
   if (text == nullptr) return 0;
@@ -153,6 +161,7 @@ Settings read_settings() {
       throw UserError(std::string(kSocketVariable) +
                       " is not an open file descriptor: start the program with `lockstep exec`");
   }
+  settings.profile_from_start = profiles_from_start();
   settings.timestamps = std::getenv(kTimestampsVariable) != nullptr;
   if (const char* times = std::getenv(kEventTimesVariable)) settings.event_times = times;
   settings.host_time = host_time_factor();

@@ -20,6 +20,10 @@ inline constexpr const char* kTraceVariable = "LOCKSTEP_CUDA_TRACE";
 /// File descriptor of the connection to the simulation (wire.hpp); not set: none runs beside the program.
 inline constexpr const char* kSocketVariable = "LOCKSTEP_CUDA_SOCKET";
 
+/// Is the program recorded from its start on? "off": only its ranges, from cudaProfilerStart() to
+/// cudaProfilerStop(). Not set: it is.
+inline constexpr const char* kProfileFromStartVariable = "LOCKSTEP_CUDA_PROFILE_FROM_START";
+
 /// Set: the trace says which of its events' records are the program's.
 inline constexpr const char* kTimestampsVariable = "LOCKSTEP_CUDA_TIMESTAMPS";
 
@@ -96,6 +100,7 @@ struct Settings : Machine {
   bool functional = true;              // no process of the program is recorded or simulated
   std::string trace;                   // path; empty: nothing is recorded
   int socket = -1;                     // -1: none
+  bool profile_from_start = true;      // false: only the program's ranges are recorded
   bool timestamps = false;             // the program's records of events are marked in the trace
   std::string event_times;             // file; empty: none
   double host_time = 0;                // factor; 0: it takes none

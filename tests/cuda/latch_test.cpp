@@ -44,6 +44,17 @@ TEST_CASE("work behind a kernel that waits for the host waits with it, other wor
   }
 }
 
+TEST_CASE("a kernel that waits for the host outside of a program's ranges: results are the same") {
+  const Folder folder;
+  for (const auto& [which, expected] : kLatchExpected) {
+    INFO(which);
+    const Finished done =
+        run_latch(which, {"--functional", "--record", folder / "none.lst", "--profile-from-start", "off"});
+    CHECK(done.out == expected);
+    CHECK(done.code == 0);
+  }
+}
+
 TEST_CASE("a thread that writes and ends in the same moment has written") {
   const Finished done = run_latch("hurry", {"--functional"});
   CHECK(done.out == "0\n");

@@ -75,6 +75,15 @@ TEST_CASE("several GPUs: a ring all-reduce by stores to peers and flags is right
       CHECK(run_multi_gpu("ring", gpus, {"--threads", threads}, ptx).out == "0 0 \n");
 }
 
+TEST_CASE("several GPUs: outside of a program's ranges results are the same") {
+  const Folder folder;
+  for (const auto& [which, expected] : kMultiGpuExpected) {
+    INFO(which);
+    CHECK(run_multi_gpu(which, "2", {"--record", folder / "none.lst", "--profile-from-start", "off"}).out ==
+          expected);
+  }
+}
+
 TEST_CASE("several GPUs: a fault says which device executed and whose memory it was") {
   const std::string err = run_multi_gpu("access", "2").err;
   CHECK(err.find("device 0 executed, and it is device 1's memory, to which it has no peer access") !=

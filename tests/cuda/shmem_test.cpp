@@ -172,6 +172,12 @@ TEST_CASE("network: the host's functions refuse what cannot work") {
         "those "
         "would wait for the others for ever\n"
         "shmem: init() has not been called\n");
+  const Folder folder;
+  const Finished ranges =
+      test_program("many", "2", {"--record", folder / "x.lst", "--profile-from-start", "off"});
+  CHECK(ranges.code != 0);
+  CHECK_THAT(ranges.out + ranges.err,
+             Catch::Contains("--profile-from-start off: the program's kernels use the network"));
   const Finished crowd = test_program("crowd", "1");
   CHECK(crowd.out == "719\n");  // cudaErrorLaunchFailure
   CHECK(crowd.err.find("trap in kernel") != std::string::npos);

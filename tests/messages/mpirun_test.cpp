@@ -162,6 +162,9 @@ TEST_CASE("mpirun exec: what cannot be simulated is one error line and exit code
   CHECK_THAT(error(2, "--clock simulated"), Contains("there is no time while it runs; expected a run with"));
   CHECK_THAT(error(2, "--clock " + runs.path("none")), Contains("none/stats.json"));
   CHECK_THAT(error(2, "--clock x -o y"), Contains("--out has no effect with --clock FOLDER"));
+  CHECK_THAT(
+      error(2, "--profile-from-start off"),
+      Contains("--profile-from-start off: a program with MPI is recorded from its start; expected on"));
   CHECK_THAT(error(2, "--allreduce tree"), Contains("--allreduce: found 'tree'"));
   CHECK(runs.call(std::string(LOCKSTEP_BINARY) + " exec --eager 100 -- /bin/true") == 2);
   CHECK_THAT(runs.errors(), Contains("--eager is for MPI programs"));
