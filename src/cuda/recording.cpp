@@ -100,10 +100,10 @@ void Recording::end_order() {
 void Recording::finish() {
   if (!recorder_) return;
   recorder_->finish();
-  if (!from_start_ && recorder_->kernels() == 0) tell_nothing_recorded();
+  if (!from_start_ && recorder_->kernels() == 0) report_nothing_recorded();
 }
 
-void Recording::tell_nothing_recorded() const {
+void Recording::report_nothing_recorded() const {
   print_err("lockstep: --profile-from-start off: the program {}\n",
             has_entered_ ? "launched no kernel between cudaProfilerStart() and cudaProfilerStop()"
                          : "has not called cudaProfilerStart() or cuProfilerStart(): it entered no range");

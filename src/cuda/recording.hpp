@@ -83,7 +83,7 @@ class Recording {
   [[nodiscard]] StreamLog::Waiter waiter_of(StreamLog::Waiter waiter) const {
     return in_range_ ? waiter : StreamLog::Waiter::kRuntime;
   }
-  void tell_nothing_recorded() const;
+  void report_nothing_recorded() const;
 
   std::unique_ptr<Recorder> recorder_;
   bool timestamps_;
