@@ -8,7 +8,12 @@ namespace lockstep::cuda {
 
 namespace {
 
-enum CaptureStatus { kNotCapturing, kCapturing };
+enum CaptureStatus { kNotCapturing, kCapturing, kInvalidated };
+
+CaptureStatus status_of(const StreamState& stream) {
+  if (stream.capture == nullptr) return kNotCapturing;
+  return stream.capture->invalidated ? kInvalidated : kCapturing;
+}
 
 int begin(abi::Stream handle, void* graph, std::vector<GraphNode*> after = {}) {
   return api([&](Runtime& rt) {
@@ -30,8 +35,10 @@ int end(abi::Stream handle, void** graph) {
     require(stream.capture_origin, Status::kErrorStreamCaptureUnmatched);
     Graph* const captured = stream.capture;
     const bool joined = rt.streams.is_joined(stream);
+    const bool valid = !std::exchange(captured->invalidated, false);
     rt.streams.end_capture(captured);
-    if (graph != nullptr) *graph = joined ? captured : nullptr;
+    if (graph != nullptr) *graph = joined && valid ? captured : nullptr;
+    require(valid, Status::kErrorStreamCaptureInvalidated);
     require(joined, Status::kErrorStreamCaptureUnjoined);
   });
 }
@@ -39,7 +46,7 @@ int end(abi::Stream handle, void** graph) {
 int is_capturing(abi::Stream handle, int* status) {
   return api([&](Runtime& rt) {
     require(status != nullptr);
-    *status = rt.streams.stream(handle).capture != nullptr ? kCapturing : kNotCapturing;
+    *status = status_of(rt.streams.stream(handle));
   });
 }
 
@@ -61,8 +68,8 @@ int info_of(abi::Stream handle, const CaptureInfo& out) {
   return api([&](Runtime& rt) {
     const StreamState& stream = rt.streams.stream(handle);
     require(out.status != nullptr);
-    *out.status = stream.capture != nullptr ? kCapturing : kNotCapturing;
-    if (stream.capture == nullptr) return;
+    *out.status = status_of(stream);
+    if (*out.status != kCapturing) return;
     if (out.id != nullptr) *out.id = reinterpret_cast<std::uintptr_t>(stream.capture);
     if (out.graph != nullptr) *out.graph = stream.capture;
     if (out.dependencies != nullptr) *out.dependencies = stream.capture_tail.data();

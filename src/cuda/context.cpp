@@ -40,6 +40,14 @@ Context& create_context(unsigned device, unsigned flags) {
   return all.contexts.emplace_back(Context{device, flags, 0, exec::kMaxDevices + ++all.made});
 }
 
+bool is_context(const void* context, unsigned devices) {
+  for (unsigned d = 0; d < devices; ++d)
+    if (context == &primary_context(d)) return true;
+  Created& all = created();
+  const std::scoped_lock lock(all.mutex);
+  return std::ranges::any_of(all.contexts, [context](const Context& known) { return &known == context; });
+}
+
 bool destroy_context(const void* context) {
   Created& all = created();
   const std::scoped_lock lock(all.mutex);

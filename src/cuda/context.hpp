@@ -18,6 +18,8 @@ struct Context {
 /// Another name for the device, until it is destroyed. The calling thread's stack of contexts does not
 /// change.
 [[nodiscard]] Context& create_context(unsigned device, unsigned flags);
+/// Is it one of those of the first `devices` devices?
+[[nodiscard]] bool is_context(const void* context, unsigned devices);
 /// Takes it from the calling thread's stack, too. False if `context` is not one that create_context()
 /// returned.
 [[nodiscard]] bool destroy_context(const void* context);

@@ -52,6 +52,12 @@ Context& context_of(void* handle) {
   return handle != nullptr ? *static_cast<Context*>(handle) : current_context();
 }
 
+/// Throws ApiError where there is no such context.
+const Context& known_context(Runtime& rt, const void* handle) {
+  require(is_context(handle, static_cast<unsigned>(rt.devices.count())), Status::kErrorDeviceUninitialized);
+  return *static_cast<const Context*>(handle);
+}
+
 /// CUdevprop.
 struct Properties {
   int threads_per_cta, cta[3], grid[3], shared, constant, warp, pitch, registers, clock, alignment;
@@ -138,6 +144,20 @@ LOCKSTEP_CUDA_API cuCtxSynchronize_v2(void* context) {
   return driver_api([&](Runtime& rt) {
     const OnDevice on(context_of(context).device);
     rt.wait_all();
+  });
+}
+/// A context is a name for its device: its work is that of all streams of the device.
+LOCKSTEP_CUDA_API cuCtxRecordEvent(void* context, void* event) {
+  return driver_api([&](Runtime& rt) {
+    const Context& of = known_context(rt, context);
+    const auto handle = static_cast<abi::Event>(event);
+    require(rt.streams.event(handle).context == &of, Status::kErrorInvalidResourceHandle);
+    rt.record_device(of.device, handle);
+  });
+}
+LOCKSTEP_CUDA_API cuCtxWaitEvent(void* context, void* event) {
+  return driver_api([&](Runtime& rt) {
+    rt.make_device_wait(known_context(rt, context).device, static_cast<abi::Event>(event));
   });
 }
 LOCKSTEP_CUDA_API cuCtxSetFlags(unsigned flags) {

@@ -67,7 +67,8 @@ struct Graph {
   unsigned device = current_device();  // that it is destroyed with
   std::vector<std::unique_ptr<GraphNode>> nodes;
   std::vector<std::shared_ptr<const GraphCondition>> conditions;
-  UserReferences objects;  // that live as long as it, its clones and instances
+  bool invalidated = false;  // a call during its capture has made that useless
+  UserReferences objects;    // that live as long as it, its clones and instances
 
   GraphNode* add(Operation operation, const std::vector<GraphNode*>& dependencies);
   void remove(GraphNode* node);

@@ -48,6 +48,7 @@ class Held {
   std::set<std::uint64_t> numbers_;
   // Has any; some in the default stream, in blocking streams.
   exec::DeviceSet devices_ = 0, default_ = 0, blocking_ = 0;
+  exec::DeviceSet waiting_ = 0;  // as a whole, for an event
 };
 
 }  // namespace lockstep::cuda

@@ -63,13 +63,16 @@ struct HostCall {
   void* data = nullptr;
 };
 /// `external`: where a stream is captured, a node of the graph instead of a dependence within it.
+/// `of_device`: the event stands for the work of all streams of the device; all of them wait for it.
 struct RecordEvent {
   abi::Event event = nullptr;
   bool external = false;
+  bool of_device = false;
 };
 struct WaitEvent {
   abi::Event event = nullptr;
   bool external = false;
+  bool of_device = false;
 };
 /// A graph's allocation comes into use; FreeMemory ends it, as that of every other allocation.
 struct AllocateMemory {

@@ -120,8 +120,10 @@ bool Performer::carry_out(Work& work) {
 }
 
 void Performer::record_event(Work& work) {
-  EventState& e = parts_.streams.kept_event(std::get<RecordEvent>(work.operation).event);
+  const auto& record = std::get<RecordEvent>(work.operation);
+  EventState& e = parts_.streams.kept_event(record.event);
   StreamLog* const log = parts_.recording.enter(*work.stream);
+  if (log && record.of_device) log->wait_for_device(work.stream->number);
   const bool timed = (e.flags & kEventDisableTiming) == 0;
   const std::uint64_t number = timed ? parts_.recording.event_times().count_record() : 0;
   const auto timestamp = timed ? parts_.recording.timestamp() : trace::Command::Timestamp::kNone;
@@ -137,8 +139,10 @@ void Performer::record_event(Work& work) {
 
 /// Operations happen in the order of the calls; only what is recorded has to wait.
 void Performer::wait_event(const Work& work) {
-  if (StreamLog* log = parts_.recording.enter(*work.stream))
-    log->stream_wait(work.stream->number, work.event_record);
+  StreamLog* const log = parts_.recording.enter(*work.stream);
+  if (!log) return;
+  log->stream_wait(work.stream->number, work.event_record);
+  if (std::get<WaitEvent>(work.operation).of_device) log->hold_device(work.stream->number);
 }
 
 void Performer::prefetch(const PrefetchMemory& p, const StreamState& stream) {

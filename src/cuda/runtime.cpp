@@ -60,7 +60,23 @@ void Runtime::submit(abi::Stream handle, Operation operation, Issue issue) {
   if (!capture(s, operation)) held.submit(s, std::move(operation), issue);
 }
 
+void Runtime::record_device(unsigned device, abi::Event event) {
+  EventState& e = streams.event(event);
+  if (streams.invalidate_captures(device)) throw ApiError(Status::kErrorStreamCaptureUnsupported);
+  e.capture = nullptr;  // stands for other work from now on
+  held.submit(streams.own_stream(device, Streams::Own::kRecords), RecordEvent{event, false, true});
+}
+
+void Runtime::make_device_wait(unsigned device, abi::Event event) {
+  Graph* const capture = streams.event(event).capture;
+  if (capture != nullptr) capture->invalidated = true;
+  if (streams.invalidate_captures(device) || capture != nullptr)
+    throw ApiError(Status::kErrorStreamCaptureUnsupported);
+  held.submit(streams.own_stream(device, Streams::Own::kWaits), WaitEvent{event, false, true});
+}
+
 bool Runtime::capture(StreamState& s, Operation& operation) {
+  if (s.capture != nullptr && s.capture->invalidated) throw ApiError(Status::kErrorStreamCaptureInvalidated);
   if (const auto* wait = std::get_if<WaitEvent>(&operation); wait && !wait->external) {
     const EventState& e = streams.event(wait->event);
     if (e.capture != nullptr) {  // joins the capture that the event was recorded in

@@ -75,6 +75,10 @@ class Runtime {
 
   /// Performs `operation` or makes it a node of the graph that `stream` is captured into.
   void submit(abi::Stream stream, Operation operation, Issue issue = {});
+  // An event of all work that the device has; all that it is given from now on waits for an event. Captures
+  // that are in progress are an error and become invalid.
+  void record_device(unsigned device, abi::Event event);
+  void make_device_wait(unsigned device, abi::Event event);
   [[nodiscard]] KernelLaunch prepare(const void* function, KernelLaunch launch, void** args);
   // The host waits, as HeldQueue's functions say, and the trace says so. Other host threads come first.
   void wait_all();  // that the calling thread's device has

@@ -56,6 +56,10 @@ void StreamLog::launch_call(HostThread thread, unsigned device) {
 void StreamLog::enter(std::uint32_t stream, bool blocking, unsigned device) {
   Stream& s = streams_[stream];
   s.device = device;
+  if (const Device& own = devices_[device]; s.holds != own.holds) {
+    s.holds = own.holds;
+    stream_wait(stream, own.held_by);
+  }
   if (!blocking) return;
   if (is_default(stream)) {
     for (const std::uint32_t other : std::exchange(devices_[device].unseen, {}))
@@ -120,6 +124,22 @@ void StreamLog::stream_wait(std::uint32_t stream, std::uint32_t event) {
   command.kind = CommandKind::kStreamWait;
   command.event = event;
   add(stream, command);
+}
+
+void StreamLog::wait_for_device(std::uint32_t stream) {
+  const unsigned device = device_of(stream);
+  for (auto& [number, other] : streams_) {
+    if (other.device != device || number == stream || other.gathered == other.commands) continue;
+    other.gathered = other.commands;
+    stream_wait(stream, mark(number));
+  }
+}
+
+void StreamLog::hold_device(std::uint32_t stream) {
+  Stream& s = streams_[stream];
+  Device& own = devices_[s.device];
+  own.held_by = mark(stream);
+  s.holds = ++own.holds;
 }
 
 void StreamLog::end_wait(const trace::Command& wait, Waiter waiter) {

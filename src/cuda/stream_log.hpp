@@ -53,6 +53,11 @@ class StreamLog {
                        trace::Command::Timestamp timestamp = trace::Command::Timestamp::kNone);
   void stream_wait(std::uint32_t stream, std::uint32_t event);
 
+  // After enter(), for whole devices: `stream` waits for all work that streams of its device have; what any
+  // of them is given from now on comes after the work of `stream`.
+  void wait_for_device(std::uint32_t stream);
+  void hold_device(std::uint32_t stream);
+
   /// An event behind all work of the stream.
   std::uint32_t mark(std::uint32_t stream);
 
@@ -74,8 +79,10 @@ class StreamLog {
   void push(const trace::Command& command);
   struct Device {
     std::set<std::uint32_t>
-        unseen;        // blocking streams with commands that its default stream has not waited for
-    bool idle = true;  // nothing since the host waited for all
+        unseen;                 // blocking streams with commands that its default stream has not waited for
+    bool idle = true;           // nothing since the host waited for all
+    std::uint64_t holds = 0;    // calls of hold_device()
+    std::uint32_t held_by = 0;  // event behind the last one's stream, where there was one
   };
   struct Stream {
     unsigned device = 0;
@@ -84,6 +91,8 @@ class StreamLog {
     std::uint32_t mark = 0;
     std::uint64_t default_seen = 0;  // commands of the default stream that it comes after
     std::uint64_t waited = 0;        // commands that the host has waited for
+    std::uint64_t gathered = 0;      // that the device's wait_for_device() has waited for
+    std::uint64_t holds = 0;         // of the device, that it comes after
   };
   [[nodiscard]] bool is_default(std::uint32_t stream) const { return stream < devices_.size(); }
 

@@ -39,7 +39,8 @@ struct StreamState {
 };
 
 struct EventState {
-  unsigned device = 0;  // in whose streams it may be recorded
+  unsigned device = 0;            // in whose streams it may be recorded
+  const void* context = nullptr;  // in which it was made
   unsigned flags = 0;
   bool recorded = false;
   std::uint64_t held = 0;    // its latest record is held work of this number; 0: it is not

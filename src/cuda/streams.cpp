@@ -32,6 +32,17 @@ EventState& Streams::kept_event(abi::Event handle) {
   return gone != gone_events_.end() ? *gone->second : event(handle);
 }
 
+StreamState& Streams::own_stream(unsigned device, Own which) {
+  const auto [found, fresh] = own_streams_.try_emplace({device, which});
+  StreamState& own = found->second;
+  if (fresh) {
+    own.number = next_++;
+    own.device = device;
+    own.flags = kStreamNonBlocking;
+  }
+  return own;
+}
+
 abi::Stream Streams::create_stream(unsigned flags, int priority) {
   if ((flags & kStreamNonBlocking) != 0) recording_.end_order();
   auto made = std::make_unique<StreamState>();
@@ -47,6 +58,7 @@ abi::Stream Streams::create_stream(unsigned flags, int priority) {
 abi::Event Streams::create_event(unsigned flags) {
   auto made = std::make_unique<EventState>();
   made->device = current_device();
+  made->context = &current_context();
   made->flags = flags;
   auto* const handle = made.get();
   events_[handle] = std::move(made);
@@ -98,6 +110,16 @@ void Streams::end_capture(const Graph* graph) {
   }
   for (const auto& [handle, state] : events_)
     if (state->capture == graph) state->capture = nullptr;
+}
+
+bool Streams::invalidate_captures(unsigned device) {
+  bool any = false;
+  for (const auto& [handle, state] : streams_) {
+    if (state->capture == nullptr || state->device != device) continue;
+    state->capture->invalidated = true;
+    any = true;
+  }
+  return any;
 }
 
 }  // namespace lockstep::cuda

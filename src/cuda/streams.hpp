@@ -1,8 +1,10 @@
 // Streams and events by their handles.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "cuda/abi.hpp"
 #include "cuda/devices.hpp"
@@ -30,6 +32,10 @@ class Streams {
   /// Also one that was destroyed while it was kept.
   [[nodiscard]] EventState& kept_event(abi::Event handle);
 
+  /// A stream of the runtime's own, for events of the whole device. No work of the program's is in it.
+  enum class Own : std::uint8_t { kRecords, kWaits };
+  [[nodiscard]] StreamState& own_stream(unsigned device, Own which);
+
   // Of the calling thread's device.
   [[nodiscard]] abi::Stream create_stream(unsigned flags, int priority);
   [[nodiscard]] abi::Event create_event(unsigned flags);
@@ -43,6 +49,8 @@ class Streams {
   [[nodiscard]] bool is_joined(const StreamState& origin) const;
   /// No stream is captured into the graph any more.
   void end_capture(const Graph* graph);
+  /// Captures of streams of the device cannot be ended well any more. Were there any?
+  [[nodiscard]] bool invalidate_captures(unsigned device);
 
  private:
   Devices& devices_;
@@ -51,6 +59,7 @@ class Streams {
   bool keeps_ = false;
   std::map<StreamState*, std::unique_ptr<StreamState>> streams_, gone_streams_;
   std::map<EventState*, std::unique_ptr<EventState>> events_, gone_events_;
+  std::map<std::pair<unsigned, Own>, StreamState> own_streams_;  // that were needed
 };
 
 }  // namespace lockstep::cuda

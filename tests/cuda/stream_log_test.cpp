@@ -53,6 +53,42 @@ TEST_CASE("a non-blocking stream has nothing to do with the default stream") {
   CHECK(text(log) == "K0 K1 K0");
 }
 
+TEST_CASE("an event of the device comes after all its streams' work, and makes none of them wait") {
+  StreamLog log;
+  const auto record = [&] {
+    log.enter(7, false);
+    log.wait_for_device(7);
+    return log.record(7);
+  };
+  kernel(log, 1);
+  kernel(log, 2, false);
+  const std::uint32_t event = record();
+  kernel(log, 1);
+  CHECK(text(log) == "K1 K2 R1 S7:0 R2 S7:1 R7 K1");
+  (void)record();  // 2 has nothing new
+  CHECK(text(log) == "K1 K2 R1 S7:0 R2 S7:1 R7 K1 R1 S7:3 R7");
+  CHECK(event == 2);
+}
+
+TEST_CASE(
+    "all streams of a device wait once for what holds it, also those that are new, and no other device's") {
+  StreamLog log(2);
+  kernel(log, 3, false);
+  const std::uint32_t event = log.mark(3);
+  log.enter(8, false);
+  log.stream_wait(8, event);
+  log.hold_device(8);
+  CHECK(text(log) == "K3 R3 S8:0 R8");
+  kernel(log, 4, false);
+  kernel(log, 4, false);
+  kernel(log, 3, false);
+  kernel(log, 0);
+  CHECK(text(log) == "K3 R3 S8:0 R8 S4:1 K4 K4 S3:1 K3 S0:1 K0");
+  log.enter(1, true, 1);
+  log.add(1, {Kind::kKernel});
+  CHECK(text(log) == "K3 R3 S8:0 R8 S4:1 K4 K4 S3:1 K3 S0:1 K0 K1");
+}
+
 TEST_CASE("the host's waits: for a stream by an event behind it, for all; none where nothing is new") {
   StreamLog log;
   log.wait_all();
