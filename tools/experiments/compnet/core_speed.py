@@ -7,6 +7,10 @@ MILLI_IPC = (500, 1000, 1500, 2000, 4000)  # instructions per cycle, in 1/1000, 
 GROUPS = {1: 20, 480: 3}  # work-groups: gets of each
 
 
+def named(groups):
+    return f"{groups} work-group{'s' if groups > 1 else ''}"
+
+
 def times(lab_, groups, key, values):
     """us of a get."""
     gets = GROUPS[groups]
@@ -26,14 +30,14 @@ def main(lab_):
     for groups, us in clocks.items():
         fixed, cycles = parts(MHZ, us)
         between = [abs(fixed + cycles / m - t) / t for m, t in zip(MHZ, us)]
-        lines.append(lab.verdict(f"{groups} work-groups: {fixed:.2f} us and {cycles:,.0f} cycles of a core, within 5 % at every clock ({100 * max(between):.1f} %)", max(between) <= 0.05))
+        lines.append(lab.verdict(f"{named(groups)}: {fixed:.2f} us and {cycles:,.0f} cycles of a core, within 5 % at every clock ({100 * max(between):.1f} %)", max(between) <= 0.05))
     falls = lambda us: all(a >= 0.99 * b for a, b in zip(us, us[1:]))
     lines.append(lab.verdict("neither a higher clock nor a wider core is ever slower", all(falls(us) for us in [*clocks.values(), *widths.values()])))
     rows = [["clock", f"{m:,} MHz", *(f"{clocks[g][i]:,.2f}" for g in GROUPS)] for i, m in enumerate(MHZ)]
     rows += [["instructions per cycle", f"{w / 1000:.1f}", *(f"{widths[g][i]:,.2f}" for g in GROUPS)] for i, w in enumerate(MILLI_IPC)]
-    lab_.table("core_speed", lines, ["what", "value", *(f"{g} work-groups, us" for g in GROUPS)], rows)
+    lab_.table("core_speed", lines, ["what", "value", *(f"{named(g)}, us" for g in GROUPS)], rows)
     lab_.lines("core_speed", "A get of 64 bytes by the clock of a command processor", "over 500 MHz", "MHz",
-               {f"{g} work-groups": [(m, t / us[0]) for m, t in zip(MHZ, us)] for g, us in clocks.items()})
+               {named(g): [(m, t / us[0]) for m, t in zip(MHZ, us)] for g, us in clocks.items()})
 
 
 if __name__ == "__main__":
