@@ -116,9 +116,8 @@ void KernelRunner::attach(const shmem::World& world) {
   Recorder* const recorder = with_.recording.recorder();
   if (recorder != nullptr && !with_.settings.profile_from_start)
     throw UserError(
-        "--profile-from-start off: the program's kernels use the network, whose queues are recorded from "
-        "their "
-        "start; expected on");
+        "--profile-from-start off: the program's kernels use the network, which is recorded from the start; "
+        "expected on");
   if (recorder != nullptr) agent_.keep_commands();
   agent_.attach(world);
   has_signals_ = true;

@@ -16,44 +16,30 @@
 #include "study/table.hpp"
 #include "study/toml_reader.hpp"
 #include "support.hpp"
+#include "tests/stats/samples.hpp"
 
 namespace lockstep::study {
 namespace {
 
 using Catch::Contains;
 
-/// A folder that goes at the end of the test.
-struct PlanFolder {
-  std::string path;
-  PlanFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-plan-XXXXXX").string();
-    path = ::mkdtemp(pattern.data());
-  }
-  ~PlanFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  PlanFolder(const PlanFolder&) = delete;
-  PlanFolder& operator=(const PlanFolder&) = delete;
-};
-
-/// Puts a program in place of sbatch, which notes its arguments, a call a line, and ends with `code`.
+/// Puts a program in place of sbatch, which notes its arguments, one line per call, and ends with `code`.
 class FakeSbatch {
  public:
   explicit FakeSbatch(int code) {
-    const std::string file = folder_.path + "/sbatch";
+    const std::string file = folder_.path() + "/sbatch";
     stats::write_file(
-        file, "#!/bin/sh\necho \"$@\" >> " + folder_.path + "/calls\nexit " + std::to_string(code) + "\n");
+        file, "#!/bin/sh\necho \"$@\" >> " + folder_.path() + "/calls\nexit " + std::to_string(code) + "\n");
     ::chmod(file.c_str(), 0755);
-    ::setenv("PATH", (folder_.path + ":" + before_).c_str(), 1);
+    ::setenv("PATH", (folder_.path() + ":" + before_).c_str(), 1);
   }
   ~FakeSbatch() { ::setenv("PATH", before_.c_str(), 1); }
   FakeSbatch(const FakeSbatch&) = delete;
   FakeSbatch& operator=(const FakeSbatch&) = delete;
-  [[nodiscard]] std::string calls() const { return stats::read_file(folder_.path + "/calls"); }
+  [[nodiscard]] std::string calls() const { return stats::read_file(folder_.path() + "/calls"); }
 
  private:
-  PlanFolder folder_;
+  stats::TempFolder folder_;
   std::string before_ = ::getenv("PATH");
 };
 
@@ -99,8 +85,8 @@ TEST_CASE("plan: the runs are the numbers from 0 on with the axes' sizes as base
 TEST_CASE("plan: a speed-up may be against another workload, at the same values of all axes") {
   const Study study = parse_study(
       study_text(3, {2}) + "[speedup]\nof = \"cycles\"\nagainst = { workload = \"w1\" }\n", "s.toml");
-  const PlanFolder folder;
-  const RunStore store(folder.path);
+  const stats::TempFolder folder;
+  const RunStore store(folder.path());
   const unsigned cycles[] = {100, 200, 10, 30, 20, 0};
   std::vector<std::string> keys;
   for (std::size_t r = 0; r < 6; ++r) {
@@ -133,17 +119,17 @@ TEST_CASE("plan: a speed-up may be against another workload, at the same values 
 }
 
 TEST_CASE("plan: a thousand tasks an array, with indices from 1 on behind an offset") {
-  const PlanFolder folder;
-  const ArrayOptions options{.task = {"task"}, .folder = folder.path, .threads = 2, .sbatch = {"--mem=4G"}};
+  const stats::TempFolder folder;
+  const ArrayOptions options{.task = {"task"}, .folder = folder.path(), .threads = 2, .sbatch = {"--mem=4G"}};
   {
     const FakeSbatch sbatch(0);
     submit_array(options, std::vector<std::size_t>{1, 2, 1000, 1001, 1003, 2500, 3001});
     const std::string rest =
-        " --output=" + folder.path + "/logs/%A_%a.log --mem=4G " + folder.path + "/array.sbatch ";
+        " --output=" + folder.path() + "/logs/%A_%a.log --mem=4G " + folder.path() + "/array.sbatch ";
     CHECK(sbatch.calls() == "--array=1-2,1000" + rest + "0\n--array=1,3" + rest + "1000\n--array=500" + rest +
                                 "2000\n--array=1" + rest + "3000\n");
-    CHECK(stats::read_file(folder.path + "/array.sbatch") == array_script(options));
-    CHECK(std::filesystem::is_directory(folder.path + "/logs"));
+    CHECK(stats::read_file(folder.path() + "/array.sbatch") == array_script(options));
+    CHECK(std::filesystem::is_directory(folder.path() + "/logs"));
   }
   const FakeSbatch refuses(1);
   CHECK_THROWS_WITH(submit_array(options, std::vector<std::size_t>{1}), Contains("sbatch refused the array"));

@@ -10,8 +10,6 @@ int cuCtxDestroy_v2(void*);
 int cuCtxRecordEvent(void*, void*);
 int cuCtxWaitEvent(void*, void*);
 int cuEventCreate(void**, unsigned);
-int cudaStreamBeginCapture(void*, int);
-int cudaStreamEndCapture(void*, void**);
 int cudaStreamIsCapturing(void*, int*);
 int cudaStreamQuery(void*);
 }

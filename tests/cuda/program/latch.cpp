@@ -12,10 +12,6 @@ int cudaStreamDestroy(void*);
 int cudaEventDestroy(void*);
 int cudaMemsetAsync(void*, int, std::size_t, void*);
 int cudaLaunchHostFunc(void*, void (*)(void*), void*);
-int cudaStreamBeginCapture(void*, int);
-int cudaStreamEndCapture(void*, void**);
-int cudaGraphInstantiate(void**, void*, unsigned long long);
-int cudaGraphLaunch(void*, void*);
 }
 
 namespace {
@@ -50,12 +46,6 @@ void* stream(unsigned flags = 0) {
   void* made = nullptr;
   cudaStreamCreateWithFlags(&made, flags);
   return made;
-}
-void* event_in(void* s) {
-  void* event = nullptr;
-  cudaEventCreate(&event);
-  cudaEventRecord(event, s);
-  return event;
 }
 int start(void (*kernel)(), const void* at, unsigned what, void* s, unsigned ctas = 1, unsigned threads = 1) {
   void* args[] = {&at, &what};

@@ -5,13 +5,6 @@
 
 #include "registration.hpp"
 
-extern "C" {
-int cudaStreamBeginCapture(void*, int);
-int cudaStreamEndCapture(void*, void**);
-int cudaGraphInstantiate(void**, void*, unsigned long long);
-int cudaGraphLaunch(void*, void*);
-}
-
 namespace {
 
 int called = 0;
@@ -21,12 +14,6 @@ void start(void* stream, int count) {
   for (int i = 0; i < count; ++i) launch(&empty, 1, 32, nullptr, stream);
 }
 
-void* event_in(void* stream) {
-  void* event = nullptr;
-  cudaEventCreate(&event);
-  cudaEventRecord(event, stream);
-  return event;
-}
 void print_time(void* from, void* to, int per) {
   float milliseconds = -1;
   const int status = cudaEventElapsedTime(&milliseconds, from, to);

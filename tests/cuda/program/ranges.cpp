@@ -9,10 +9,6 @@ int cudaProfilerStart();
 int cudaProfilerStop();
 int cuProfilerStart();
 int cuProfilerStop();
-int cudaStreamBeginCapture(void*, int);
-int cudaStreamEndCapture(void*, void**);
-int cudaGraphInstantiate(void**, void*, unsigned long long);
-int cudaGraphLaunch(void*, void*);
 }
 
 namespace {
@@ -38,17 +34,6 @@ void* new_stream() {
   void* stream = nullptr;
   cudaStreamCreateWithFlags(&stream, kNonBlocking);
   return stream;
-}
-void* event_in(void* stream) {
-  void* event = nullptr;
-  cudaEventCreate(&event);
-  cudaEventRecord(event, stream);
-  return event;
-}
-long nanoseconds(void* from, void* to) {
-  float milliseconds = -1;
-  const int status = cudaEventElapsedTime(&milliseconds, from, to);
-  return status == 0 ? static_cast<long>(static_cast<double>(milliseconds) * 1e6 + 0.5) : -status;
 }
 
 /// c = a + b

@@ -1,6 +1,7 @@
 // What nvcc makes of a CUDA program's kernels, written by hand so that no CUDA compiler is needed.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -44,7 +45,26 @@ int cudaEventRecord(void*, void*);
 int cudaEventSynchronize(void*);
 int cudaEventQuery(void*);
 int cudaEventElapsedTime(float*, void*, void*);
+int cudaStreamBeginCapture(void*, int);
+int cudaStreamEndCapture(void*, void**);
+int cudaGraphInstantiate(void**, void*, unsigned long long);
+int cudaGraphLaunch(void*, void*);
 int cudaGraphicsMapResources();  // one that is not there
+}
+
+/// A new event, recorded in the stream.
+inline void* event_in(void* stream) {
+  void* event = nullptr;
+  cudaEventCreate(&event);
+  cudaEventRecord(event, stream);
+  return event;
+}
+
+/// Between two events; an error as its negative number.
+inline long nanoseconds(void* from, void* to) {
+  float milliseconds = -1;
+  const int status = cudaEventElapsedTime(&milliseconds, from, to);
+  return status == 0 ? std::lround(static_cast<double>(milliseconds) * 1e6) : -status;
 }
 
 inline std::vector<char> fatbin_of(const std::string& ptx) {

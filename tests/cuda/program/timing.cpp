@@ -29,18 +29,6 @@ unsigned result() {
   return value;
 }
 
-void* event_in(void* stream) {
-  void* event = nullptr;
-  cudaEventCreate(&event);
-  cudaEventRecord(event, stream);
-  return event;
-}
-long nanoseconds(void* from, void* to) {
-  float milliseconds = -1;
-  const int status = cudaEventElapsedTime(&milliseconds, from, to);
-  return status == 0 ? std::lround(static_cast<double>(milliseconds) * 1e6) : -status;
-}
-
 void start_work(void* stream, unsigned count = kCount) {
   void* args[] = {&out, &count};
   launch(&work, 1, 32, args, stream);
