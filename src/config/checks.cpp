@@ -124,9 +124,9 @@ Rules cache_rules() {
       {{"l2.partitions", "l2.halves"},
        "both halves must have as many partitions",
        [](const GpuConfig& c) { return divides(c.l2.partitions, c.l2.halves); }},
-      {{"gpu.sms", "l2.halves"},
-       "each half must serve at least one SM",
-       [](const GpuConfig& c) { return c.gpu.sms >= c.l2.halves; }},
+      {{"gpu.gpcs", "l2.halves"},
+       "each half must serve at least one GPC",
+       [](const GpuConfig& c) { return c.gpu.gpcs >= c.l2.halves; }},
       {{"l2.partitions", "l2.slices_per_partition"},
        "at most 512 slices are supported",
        [](const GpuConfig& c) {

@@ -176,6 +176,7 @@ struct IcntGroup {  // icnt.*: crossbar; latencies in icnt cycles, widths in byt
                 reply_credits = 64;  // messages a source may have in flight to one destination
   std::uint32_t queue_entries = 8;   // messages waiting at an injection port
   std::uint32_t far_latency = 100;   // between L2 halves, one way
+  std::uint32_t far_credits = 16;    // messages a slice may have in flight to the other half
 };
 inline constexpr std::uint32_t kNoDirtyLimit = 128;  // l2.dirty_ways: as many as the set has lines
 struct L2Group {                                     // l2.*
@@ -190,9 +191,10 @@ struct L2Group {                                     // l2.*
   std::uint32_t mshrs = 192, mshr_merges = 1024;  // per slice; requests per line
   std::uint32_t far_merges = 4;                   // requests per line that comes from the other half
   std::uint32_t atomic_interval =
-      1;                      // L2 cycles for which a sector of 32-bit atomics occupies the atomic unit
-  std::uint32_t halves = 1;   // 2: the near half caches lines whose home is the far half
-  bool code_resident = true;  // instructions are in the L2 when they are first fetched
+      1;                            // L2 cycles for which a sector of 32-bit atomics occupies the atomic unit
+  std::uint32_t halves = 1;         // 2: the near half caches lines whose home is the far half
+  std::uint32_t half_bytes = 4096;  // consecutive bytes whose home is one half; a power of two
+  bool code_resident = true;        // instructions are in the L2 when they are first fetched
 };
 /// tlb.*: address translation of unmanaged device memory, as an SM sees it (uvm.* has that of managed
 /// memory).

@@ -148,6 +148,9 @@ Rows icnt_rows() {
               icnt<&G::queue_entries>()),
       integer("icnt.far_latency", M::kIcntCycles, 1, 4096,
               "between the two L2 halves, one way (l2.halves = 2)", icnt<&G::far_latency>()),
+      integer("icnt.far_credits", M::kNone, 1, 1024,
+              "messages a slice may have under way to the other half (l2.halves = 2)",
+              icnt<&G::far_credits>()),
   };
 }
 
@@ -183,6 +186,8 @@ Rows l2_rows() {
               "that a sector of 32-bit atomics occupies the atomic unit", l2<&G::atomic_interval>()),
       integer("l2.halves", M::kNone, 1, 2, "2: the near half caches lines whose home is the far half",
               l2<&G::halves>()),
+      power_of_two("l2.half_bytes", M::kBytes, 128, 2097152,
+                   "consecutive bytes whose home is the same half (l2.halves = 2)", l2<&G::half_bytes>()),
       flag("l2.code_resident", "instructions and kernel arguments are in the L2 when first read",
            l2<&G::code_resident>()),
   };

@@ -153,12 +153,12 @@ InjectionPort<Reply>::Spec Fabric::slice_reply_port() const {
 
 InjectionPort<Request>::Spec Fabric::slice_far_port() const {
   const auto& [clock, icnt] = std::tie(config_.clock, config_.icnt);
-  return injection<Request>(clock.l2_khz, clock.l2_khz, icnt.far_latency, icnt.request_credits);
+  return injection<Request>(clock.l2_khz, clock.l2_khz, icnt.far_latency, icnt.far_credits);
 }
 
 InjectionPort<Reply>::Spec Fabric::slice_far_reply_port() const {
   const auto& [clock, icnt] = std::tie(config_.clock, config_.icnt);
-  return injection<Reply>(clock.l2_khz, clock.l2_khz, icnt.far_latency, icnt.reply_credits);
+  return injection<Reply>(clock.l2_khz, clock.l2_khz, icnt.far_latency, icnt.far_credits);
 }
 
 EjectionPort<Request>::Spec Fabric::slice_request_eject() const {

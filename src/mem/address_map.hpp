@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "config/gpu_config.hpp"
 #include "mem/apertures.hpp"
@@ -58,16 +59,24 @@ class AddressMap {
   }
 
   /// Number of the line within its slice: dense, so that line <-> (home slice, local line) is one to one.
-  [[nodiscard]] std::uint64_t local_line(Address line) const { return line / kLineBytes / slices_; }
+  [[nodiscard]] std::uint64_t local_line(Address line) const { return in_half(line).number / per_half_; }
 
-  /// Half of a slice, and of an SM (SMs are split by GPC; the first half of the GPCs is half 0).
+  /// Half of a slice, and of an SM: the GPCs are in either half in turn (assumed: kernels of four CTAs, which
+  /// go to four GPCs, take as long as those of 16 on an H100, polybench's 2mm and 3mm of size 32).
   [[nodiscard]] std::uint32_t half_of_slice(std::uint32_t slice) const;
   [[nodiscard]] std::uint32_t half_of_sm(std::uint32_t sm) const;
 
  private:
+  struct Place {
+    std::uint32_t half;
+    std::uint64_t number;  // of the line among those of its half: dense
+  };
+  /// Chunks of l2.half_bytes come in pairs, one chunk for each half; a hash chooses which for which.
+  [[nodiscard]] Place in_half(Address line) const;
   [[nodiscard]] std::uint32_t rotation(std::uint64_t block) const;
 
-  std::uint32_t slices_, halves_, sms_, sms_per_half_;
+  std::uint32_t slices_, halves_, per_half_, half_shift_;
+  std::vector<std::uint32_t> gpc_of_sm_;
   const Apertures* apertures_ = nullptr;  // null: all memory is this device's
   std::uint16_t device_ = 0;
   std::uint32_t lanes_ = 1;

@@ -19,7 +19,7 @@ struct Waiter {
 };
 
 /// Found without a search: a line in flight knows its entry. `merges` requests may wait for a line of this
-/// half, `far_merges` for a copy of one of the other half.
+/// half, `far_merges` for data of the other half.
 class MshrFile {
  public:
   MshrFile(std::uint32_t entries, std::uint32_t merges, std::uint32_t far_merges)

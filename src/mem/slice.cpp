@@ -165,7 +165,9 @@ bool Slice::await(Latch& latch, Origin origin, bool far, std::optional<LineIndex
   const icnt::Request& r = latch.request;
   const std::uint16_t mshr = index ? tags_[*index].mshr : kNoMshr;
   const bool none_left = mshrs_.full() || (far && far_in_flight_ >= far_mshrs_);
-  if (mshr == kNoMshr ? none_left : !mshrs_.room_to_merge(mshr, far)) {
+  // The SMs of a GPC share a cache of code and constants, so on hardware few of these requests meet here.
+  const bool data = r.kind != AccessKind::kInstruction && r.kind != AccessKind::kConstant;
+  if (mshr == kNoMshr ? none_left : !mshrs_.room_to_merge(mshr, far && data)) {
     latch.stall = Stall::kFill;
     return false;
   }

@@ -111,9 +111,54 @@ TEST_CASE("contiguous lines fill all sets evenly, strides reach all sets") {
   }
 }
 
-TEST_CASE("the near slice lies in the requester's half, at the home's position") {
-  config::GpuConfig c = with_slices(80);
+config::GpuConfig with_halves(std::uint32_t slices, std::uint32_t half_bytes) {
+  config::GpuConfig c = with_slices(slices);
   c.l2.halves = 2;
+  c.l2.half_bytes = half_bytes;
+  return c;
+}
+
+TEST_CASE("bytes of a chunk have their home in one half, those of its neighbour in the other") {
+  for (const std::uint32_t bytes : {128u, 4096u, 65536u}) {
+    const AddressMap map(with_halves(80, bytes));
+    const auto half = [&](Address line) { return map.half_of_slice(map.home_slice(line)); };
+    std::uint64_t first_in_half_1 = 0;
+    constexpr std::uint64_t kPairs = 4000;
+    for (std::uint64_t pair = 0; pair < kPairs; ++pair) {
+      const Address at = 0x7f0000000000 + pair * 2 * bytes;
+      first_in_half_1 += half(at);
+      for (Address line = 0; line < bytes; line += 128) {
+        REQUIRE(half(at + line) == half(at));
+        REQUIRE(half(at + bytes + line) == 1 - half(at));
+      }
+    }
+    // A fair draw for each pair: standard deviation 32, five of them.
+    CHECK(std::abs(static_cast<double>(first_in_half_1) - kPairs / 2.0) < 160);
+  }
+}
+
+TEST_CASE("with two halves slice and local line identify a line, and every stride reaches all slices") {
+  for (const std::uint32_t slices : {4u, 24u, 80u, 96u}) {
+    const AddressMap map(with_halves(slices, 4096));
+    std::set<std::pair<std::uint32_t, std::uint64_t>> locals;
+    std::uint64_t last = 0;
+    constexpr std::uint64_t kLines = 32 * 96 * 20;  // whole pairs of chunks, and whole blocks
+    for (std::uint64_t i = 0; i < kLines; ++i) {
+      REQUIRE(locals.insert({map.home_slice(i * 128), map.local_line(i * 128)}).second);
+      last = std::max(last, map.local_line(i * 128));
+    }
+    CHECK(last == kLines / slices - 1);  // dense
+    for (unsigned shift = 7; shift <= 24; ++shift) {
+      std::vector<std::uint64_t> bins(slices);
+      for (std::uint64_t i = 0; i < 40000; ++i) ++bins[map.home_slice(0x7f0000000000 + (i << shift))];
+      INFO(slices << " slices, stride " << (1u << shift));
+      CHECK(imbalance(bins) < 1.25);
+    }
+  }
+}
+
+TEST_CASE("the near slice lies in the requester's half, at the home's position; GPCs are in either in turn") {
+  config::GpuConfig c = with_halves(80, 4096);
   c.gpu = {"a100", 80, 108, 2, 8};
   const AddressMap map(c);
   for (std::uint64_t i = 0; i < 10000; ++i) {
@@ -125,10 +170,11 @@ TEST_CASE("the near slice lies in the requester's half, at the home's position")
       REQUIRE((map.half_of_slice(home) != half || near == home));
     }
   }
+  // 54 TPCs in eight GPCs: 7, 7, 7, 6, 7, 7, 7, 6.
   std::uint32_t first = 0;
   for (std::uint32_t sm = 0; sm < 108; ++sm) first += map.half_of_sm(sm) == 0;
-  CHECK(first == 54);
-  CHECK(map.half_of_sm(0) == 0);
+  CHECK(first == 2 * (7 + 7 + 7 + 7));
+  CHECK((map.half_of_sm(0) == 0 && map.half_of_sm(13) == 0 && map.half_of_sm(14) == 1));
   CHECK(map.half_of_sm(107) == 1);
   const AddressMap one(with_slices(80));
   CHECK(one.half_of_sm(107) == 0);
