@@ -232,7 +232,8 @@ void MemoryPipeline::shared(Cycle now, const MioOperation& op) {
   const bool atomic = op.op_class == OpClass::kAtomic || op.op_class == OpClass::kReduction;
   const unsigned wavefronts = op.matrix ? matrix_wavefronts(addresses_, std::max(1u, op.access_bytes / 4u))
                               : atomic  ? atomic_wavefronts(addresses_)
-                                        : wavefronts_(addresses_);
+                              : op.op_class == OpClass::kLoad ? wavefronts_(addresses_, Returns::kPairs)
+                                                              : wavefronts_(addresses_);
   stats::SmCounters& c = counters_[op.kernel];
   ++c.shared_instructions;
   c.shared_wavefronts += wavefronts;

@@ -64,6 +64,13 @@ unsigned groups_in(LaneMask mask, unsigned lanes) {
   return groups;
 }
 
+/// Whether lanes whose numbers differ by that bit read the same address where both are active.
+bool alike_in_pairs(const std::array<Address, kWarpSize>& each, LaneMask mask, unsigned bit) {
+  for (const unsigned lane : bits_of(mask))
+    if (mask >> (lane ^ bit) & 1 && each[lane] != each[lane ^ bit]) return false;
+  return true;
+}
+
 template <class F>
 unsigned sum_over_groups(LaneMask mask, unsigned lanes, F&& wavefronts) {
   if (lanes == kWarpSize) return wavefronts(mask);
@@ -79,12 +86,15 @@ unsigned sum_over_groups(LaneMask mask, unsigned lanes, F&& wavefronts) {
 
 unsigned bank_passes(const LaneAddresses& a) { return groups_in(a.mask(), lanes_per_pass(a.width())); }
 
-unsigned bank_wavefronts(LaneAddresses& a) {
-  const unsigned width = a.width(), lanes = lanes_per_pass(width);
+unsigned bank_wavefronts(LaneAddresses& a, Returns returns) {
+  const unsigned width = a.width();
+  const bool may_pair = returns == Returns::kPairs && (width == 8 || width == 16);
+  unsigned lanes = lanes_per_pass(width);
   if (a.affine()) {
     const bool aligned = std::has_single_bit(width) && a.base() % width == 0;
     // Neighbouring or equal accesses: a group's words fit the banks once.
-    if (aligned && (a.stride() == width || a.stride() == 0)) return groups_in(a.mask(), lanes);
+    if (aligned && a.stride() == 0) return groups_in(a.mask(), may_pair ? 2 * lanes : lanes);
+    if (aligned && a.stride() == width && (!may_pair || a.run())) return groups_in(a.mask(), lanes);
     if (width <= 4 && a.base() % 4 + width <= 4 && a.stride() % 4 == 0 && a.run()) {
       if (a.stride() == 0) return 1;
       // Words a constant step apart take turns on 32 / gcd(step, 32) banks.
@@ -93,27 +103,26 @@ unsigned bank_wavefronts(LaneAddresses& a) {
     }
   }
   const auto& each = a.each();
+  if (may_pair && (alike_in_pairs(each, a.mask(), 1) || alike_in_pairs(each, a.mask(), 2))) lanes *= 2;
   if (width <= 4 && all_banks_differ(each, a.mask(), width)) return 1;
   return sum_over_groups(a.mask(), lanes, [&](LaneMask group) { return largest_degree(each, group, width); });
 }
 
-unsigned WavefrontMemo::operator()(LaneAddresses& a) {
+unsigned WavefrontMemo::operator()(LaneAddresses& a, Returns returns) {
   const std::uint64_t* offsets = a.packed_offsets();
-  if (!offsets) return bank_wavefronts(a);
+  if (!offsets) return bank_wavefronts(a, returns);
   const std::size_t words = a.lanes() / 2;  // (lanes - 1) halves of words
   const auto row_offset = static_cast<std::uint8_t>(a.base() % kLineBytes);
   const std::uint64_t mix =
       (offsets[0] * 3 + offsets[words / 2] * 5 + offsets[words - 1] * 7 + row_offset + a.mask()) *
       0x9e3779b97f4a7c15;
   Entry& e = entries_[mix >> 59];
-  if (e.mask == a.mask() && e.width == a.width() && e.row_offset == row_offset &&
+  if (e.mask == a.mask() && e.width == a.width() && e.row_offset == row_offset && e.returns == returns &&
       std::equal(offsets, offsets + words, e.offsets.begin()))
     return e.wavefronts;
-  e = {a.mask(),
-       static_cast<std::uint8_t>(a.width()),
-       row_offset,
-       static_cast<std::uint8_t>(bank_wavefronts(a)),
-       {}};
+  e = {a.mask(),   static_cast<std::uint8_t>(a.width()),
+       row_offset, static_cast<std::uint8_t>(bank_wavefronts(a, returns)),
+       returns,    {}};
   std::copy(offsets, offsets + words, e.offsets.begin());
   return e.wavefronts;
 }

@@ -44,8 +44,9 @@ inline std::vector<ReferenceLine> reference_lines(LaneMask mask, const Lanes& la
 }
 
 /// Groups of lanes that together move 128 bytes; per group the largest number of distinct words in one bank.
-inline unsigned reference_wavefronts(LaneMask mask, const Lanes& lanes, unsigned width, bool atomic = false) {
-  const unsigned group = width <= 4 ? 32 : 128 / width;
+/// `group`: lanes of a pass.
+inline unsigned reference_wavefronts(LaneMask mask, const Lanes& lanes, unsigned width, bool atomic,
+                                     unsigned group) {
   unsigned sum = 0;
   for (unsigned first = 0; first < 32; first += group) {
     std::map<unsigned, std::multiset<Address>> banks;
@@ -59,6 +60,23 @@ inline unsigned reference_wavefronts(LaneMask mask, const Lanes& lanes, unsigned
     sum += static_cast<unsigned>(most);
   }
   return sum;
+}
+
+inline unsigned reference_wavefronts(LaneMask mask, const Lanes& lanes, unsigned width, bool atomic = false) {
+  return reference_wavefronts(mask, lanes, width, atomic, width <= 4 ? 32 : 128 / width);
+}
+
+/// Of a load that returns registers of two lanes together where all read alike in pairs.
+inline unsigned reference_paired_wavefronts(LaneMask mask, const Lanes& lanes, unsigned width) {
+  if (width <= 4) return reference_wavefronts(mask, lanes, width);
+  bool neighbours = true, next_but_one = true;
+  for (unsigned l = 0; l < kWarpSize; ++l)
+    for (unsigned other = 0; other < kWarpSize; ++other) {
+      const bool differ = (mask >> l & 1) && (mask >> other & 1) && lanes[l] != lanes[other];
+      if (differ && l / 2 == other / 2) neighbours = false;
+      if (differ && l / 4 == other / 4 && l % 2 == other % 2) next_but_one = false;
+    }
+  return reference_wavefronts(mask, lanes, width, false, (neighbours || next_but_one ? 256 : 128) / width);
 }
 
 /// Patterns that kernels have, and some that they have not.

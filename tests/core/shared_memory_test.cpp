@@ -11,7 +11,7 @@ using namespace lockstep::core::test;
 namespace {
 
 struct Counts {
-  unsigned plain, atomic;
+  unsigned plain, paired, atomic;
 };
 
 Counts count(LaneMask mask, const Lanes& lanes, unsigned width) {
@@ -24,13 +24,17 @@ Counts count(LaneMask mask, const Lanes& lanes, unsigned width) {
   LaneAddresses a;
   a.load(op);
   const unsigned plain = bank_wavefronts(a);
+  a.load(op);
+  const unsigned paired = bank_wavefronts(a, Returns::kPairs);
   static WavefrontMemo memo;  // of all patterns so far
   for (int again = 0; again < 2; ++again) {
     a.load(op);
     REQUIRE(memo(a) == plain);
+    a.load(op);
+    REQUIRE(memo(a, Returns::kPairs) == paired);
   }
   a.load(op);
-  return {plain, atomic_wavefronts(a)};
+  return {plain, paired, atomic_wavefronts(a)};
 }
 
 Lanes strided(Address base, std::int64_t stride) {
@@ -47,6 +51,7 @@ TEST_CASE("Shared memory: all strides and widths against the banks themselves") 
       for (const LaneMask mask : {0xffffffffu, 0x00ffff00u, 0x55555555u, 0x80000001u, 0x00000100u}) {
         const Lanes lanes = strided(65536, stride * width);
         REQUIRE(count(mask, lanes, width).plain == reference_wavefronts(mask, lanes, width));
+        REQUIRE(count(mask, lanes, width).paired == reference_paired_wavefronts(mask, lanes, width));
         REQUIRE(count(mask, lanes, width).atomic == reference_wavefronts(mask, lanes, width, true));
       }
 }
@@ -61,6 +66,11 @@ TEST_CASE("Shared memory: random patterns") {
       for (auto& a : lanes) a += rng() % 4;
     CAPTURE(width, mask);
     REQUIRE(count(mask, lanes, width).plain == reference_wavefronts(mask, lanes, width));
+    Lanes alike = lanes;
+    for (unsigned l = 0; l < kWarpSize; ++l) alike[l] = lanes[i % 2 ? l & ~1u : l & ~2u];
+    if (rng() % 4 == 0) alike[rng() % kWarpSize] += width;
+    for (auto& a : alike) a -= a % width;
+    REQUIRE(count(mask, alike, width).paired == reference_paired_wavefronts(mask, alike, width));
     for (auto& a : lanes) a -= a % width;
     REQUIRE(count(mask, lanes, width).atomic == reference_wavefronts(mask, lanes, width, true));
   }
@@ -77,6 +87,26 @@ TEST_CASE("Shared memory: known conflicts") {
   CHECK(count(all, strided(0, 1), 1).plain == 1);
   CHECK(count(all, strided(0, 0), 4).atomic == 32);  // one lane after another
   CHECK(count(all, strided(0, 4), 4).atomic == 1);
+}
+
+TEST_CASE("Shared memory: loads of 16 bytes take half the passes where lanes read alike in pairs") {
+  const LaneMask all = 0xffffffff;
+  const auto lanes_at = [](auto&& place) {
+    Lanes lanes{};
+    for (unsigned l = 0; l < kWarpSize; ++l) lanes[l] = place(l);
+    return lanes;
+  };
+  // NVIDIA's forum, thread 77228: four requests for offsets of 16 (n % 4), two where pairs have the same.
+  const Lanes fours = lanes_at([](unsigned l) { return Address{l % 4 * 16}; });
+  const Lanes neighbours = lanes_at([](unsigned l) { return Address{l / 2 % 4 * 16}; });
+  const Lanes next_but_one = lanes_at([](unsigned l) { return Address{(l % 2 + l / 4 % 2 * 2) * 16}; });
+  CHECK(count(all, fours, 16).paired == 4);
+  CHECK(count(all, neighbours, 16).paired == 2);
+  CHECK(count(all, next_but_one, 16).paired == 2);
+  CHECK(count(all, strided(0, 0), 16).paired == 2);
+  CHECK(count(all, strided(0, 0), 8).paired == 1);
+  CHECK(count(all, strided(0, 16), 16).paired == 4);
+  CHECK(count(all, neighbours, 16).plain == 4);  // as a store
 }
 
 TEST_CASE("Shared memory: LDSM takes a pass a matrix, and more where rows collide") {
