@@ -161,7 +161,7 @@ constexpr int kClockRate = 13, kMemoryClockRate = 36;  // in kHz, no longer part
 
 std::optional<int> device_attribute(const config::GpuConfig& config, int number, unsigned device) {
   if (number == kClockRate) return static_cast<int>(config.clock.core_khz);
-  if (number == kMemoryClockRate) return static_cast<int>(config.clock.dram_khz);
+  if (number == kMemoryClockRate) return static_cast<int>(memory_clock_khz(config));
   for (const Row& row : kRows)
     if (row.number == number) return row.read(device_properties(config, device));
   return std::nullopt;

@@ -17,17 +17,20 @@ constexpr std::size_t kConstantBytes = 64 * kKib;
 
 int as_int(std::uint64_t value) { return static_cast<int>(std::min<std::uint64_t>(value, 0x7fffffff)); }
 
+std::uint64_t memory_bits_per_clock(const config::GpuConfig& c) {
+  return std::uint64_t{c.l2.partitions} * c.dram.channels_per_partition * c.dram.burst_bytes * 8 /
+         c.dram.burst_cycles;
+}
+
 /// Data pins of the memory. GDDR: each gives 16 bits of a burst (JESD232 GDDR5X, JESD250 GDDR6) or 32
-/// (JESD239 GDDR7, which differs in nothing else that a standard says). HBM: from peak bandwidth = width * 2
-/// * clock.
-int memory_bus_bits(const config::GpuConfig& c) {
+/// (JESD239 GDDR7, which differs in nothing else that a standard says). HBM: two bits in a cycle of the
+/// command clock, since HBM3 four (JESD235, JESD238).
+std::uint64_t memory_bus_bits(const config::GpuConfig& c) {
   constexpr std::uint64_t kGddrBurst = 16, kGddr7Burst = 32;
   if (c.dram.standard == config::DramStandard::kGddr)
-    return as_int(std::uint64_t{c.l2.partitions} * c.dram.channels_per_partition * c.dram.burst_bytes * 8 /
-                  (c.dram.type == "gddr7" ? kGddr7Burst : kGddrBurst));
-  const std::uint64_t bits_per_clock = std::uint64_t{c.l2.partitions} * c.dram.channels_per_partition *
-                                       c.dram.burst_bytes * 8 / c.dram.burst_cycles;
-  return as_int(bits_per_clock / 2);
+    return std::uint64_t{c.l2.partitions} * c.dram.channels_per_partition * c.dram.burst_bytes * 8 /
+           (c.dram.type == "gddr7" ? kGddr7Burst : kGddrBurst);
+  return memory_bits_per_clock(c) / (c.dram.type.starts_with("hbm3") ? 4 : 2);
 }
 
 void set_limits(abi::DeviceProp& p) {
@@ -86,6 +89,10 @@ SharedLimits shared_limits(const config::GpuConfig& c) {
   return {std::min(kStandardShared, most), most};
 }
 
+std::uint64_t memory_clock_khz(const config::GpuConfig& c) {
+  return memory_bits_per_clock(c) * c.clock.dram_khz / (2 * std::max<std::uint64_t>(memory_bus_bits(c), 1));
+}
+
 abi::DeviceProp device_properties(const config::GpuConfig& c, unsigned device) {
   abi::DeviceProp p;
   std::memset(&p, 0, sizeof p);
@@ -98,7 +105,7 @@ abi::DeviceProp device_properties(const config::GpuConfig& c, unsigned device) {
   p.major = static_cast<int>(c.gpu.arch / 10);
   p.minor = static_cast<int>(c.gpu.arch % 10);
   p.multiProcessorCount = as_int(c.gpu.sms);
-  p.memoryBusWidth = memory_bus_bits(c);
+  p.memoryBusWidth = as_int(memory_bus_bits(c));
   p.l2CacheSize = as_int(std::uint64_t{c.l2.partitions} * c.l2.slices_per_partition * c.l2.slice_bytes);
   if (c.gpu.arch >= kWindowArch) {
     // NVIDIA Ampere GPU Architecture Tuning Guide: 30 of the A100's 40 MB can be set aside.

@@ -22,6 +22,10 @@ inline constexpr int kRuntimeVersion = 13000;
 [[nodiscard]] std::optional<int> device_attribute(const config::GpuConfig& config, int number,
                                                   unsigned device = 0);
 
+/// The memory clock that NVIDIA's tools report: peak bandwidth = 2 * clock * bus width. For HBM before HBM3
+/// it is the command clock, for other memory a multiple of it.
+[[nodiscard]] std::uint64_t memory_clock_khz(const config::GpuConfig& config);
+
 /// Largest shared memory of a CTA: without and with opting in, bytes.
 struct SharedLimits {
   std::uint32_t standard, opt_in;

@@ -70,9 +70,8 @@ std::string uuid_of(const Library& library, unsigned number) {
 Return clock_of(const Device* handle, int type, unsigned* mhz) {
   return device_api(handle, [&](Library& library, unsigned) {
     if (mhz == nullptr) return Return::kInvalidArgument;
-    const config::ClockGroup& clock = library.machine().gpu.clock;
     if (type != kGraphics && type != kSm && type != kMemory) return Return::kNotSupported;
-    *mhz = static_cast<unsigned>((type == kMemory ? clock.dram_khz : clock.core_khz) / kKhzPerMhz);
+    *mhz = clock_mhz(library.machine().gpu, type == kMemory);
     return Return::kSuccess;
   });
 }

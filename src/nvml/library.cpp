@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 
+#include "cuda/device.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
 
@@ -66,6 +67,11 @@ void describe(unsigned node, abi::PciInfoLegacy& info) {
   info = {};
   info.bus = bus_of(node);
   copy(info.bus_id, sizeof info.bus_id, bus_id(node));
+}
+
+unsigned clock_mhz(const config::GpuConfig& gpu, bool memory) {
+  constexpr unsigned kKhzPerMhz = 1000;
+  return static_cast<unsigned>((memory ? cuda::memory_clock_khz(gpu) : gpu.clock.core_khz) / kKhzPerMhz);
 }
 
 Return give(std::string_view text, char* to, unsigned bytes) {

@@ -17,8 +17,6 @@ namespace lockstep::nvml {
 
 using abi::Return;
 
-inline constexpr unsigned kKhzPerMhz = 1000;
-
 /// What nvmlDevice_t points to.
 struct Device {
   unsigned number = 0;
@@ -53,6 +51,9 @@ class Library {
 [[nodiscard]] std::string bus_id(unsigned node);
 void describe(unsigned node, abi::PciInfo& info);
 void describe(unsigned node, abi::PciInfoLegacy& info);
+
+/// Of the SMs, or of the memory.
+[[nodiscard]] unsigned clock_mhz(const config::GpuConfig& gpu, bool memory);
 
 /// Copies a text that a program asks for into its buffer.
 [[nodiscard]] Return give(std::string_view text, char* to, unsigned bytes);

@@ -44,8 +44,7 @@ Return clocks(const Device* handle, unsigned* count, unsigned* mhz, bool memory)
     if (count == nullptr) return Return::kInvalidArgument;
     const unsigned room = std::exchange(*count, 1);
     if (room == 0 || mhz == nullptr) return Return::kInsufficientSize;
-    const config::ClockGroup& clock = library.machine().gpu.clock;
-    *mhz = static_cast<unsigned>((memory ? clock.dram_khz : clock.core_khz) / kKhzPerMhz);
+    *mhz = clock_mhz(library.machine().gpu, memory);
     return Return::kSuccess;
   });
 }

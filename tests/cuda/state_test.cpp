@@ -94,6 +94,32 @@ TEST_CASE("device properties of the consumer and inference GPUs: programming gui
   }
 }
 
+TEST_CASE("peak bandwidth is twice the memory clock times the bus, as programs compute it") {
+  // Bus width and GB/s of data sheets; memory clocks in MHz as nvidia-smi shows them.
+  struct Memory {
+    const char* name;
+    int bits;
+    double mhz, gigabytes;
+  };
+  for (const Memory& m : {Memory{"v100", 4096, 877, 900},
+                          {"a100", 5120, 1593, 2039},
+                          {"h100_pcie", 5120, 1593, 2039},
+                          {"h100_sxm", 5120, 2619, 3350},
+                          {"h200", 6144, 3125, 4800},
+                          {"gtx1080ti", 352, 5505, 484},
+                          {"rtx3080ti", 384, 9501, 912},
+                          {"rtx4090", 384, 10501, 1008},
+                          {"rtx5090", 512, 14001, 1792},
+                          {"t4", 256, 5001, 320}}) {
+    const auto gpu = config::resolve(m.name);
+    CAPTURE(m.name);
+    const int khz = device_attribute(gpu, 36).value(), bits = device_attribute(gpu, 37).value();
+    CHECK(bits == m.bits);
+    CHECK(khz / 1000.0 == Approx(m.mhz).epsilon(0.002));
+    CHECK(2.0 * khz * (bits / 8.0) / 1e6 == Approx(m.gigabytes).epsilon(0.005));
+  }
+}
+
 TEST_CASE("attributes are the properties by number, and the clocks that are no longer properties") {
   const auto gpu = config::resolve("v100");
   CHECK(device_attribute(gpu, 1) == 1024);      // MaxThreadsPerBlock

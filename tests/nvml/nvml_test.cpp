@@ -4,10 +4,9 @@
 #include <array>
 #include <bit>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <string>
 
-#include "cuda/settings.hpp"
+#include "machine.hpp"
 #include "nvml/abi.hpp"
 #include "paths.hpp"
 #include "tests/cli/program.hpp"
@@ -15,15 +14,12 @@
 using lockstep::nvml::abi::FieldValue;
 using lockstep::nvml::abi::PciInfo;
 using lockstep::nvml::abi::PciInfoLegacy;
+using namespace lockstep::nvml::test;
 
-struct Gpu;
 extern "C" {
-int nvmlInit_v2();
-int nvmlShutdown();
 const char* nvmlErrorString(int);
 int nvmlSystemGetCudaDriverVersion(int*);
 int nvmlDeviceGetCount_v2(unsigned*);
-int nvmlDeviceGetHandleByIndex_v2(unsigned, Gpu**);
 int nvmlDeviceGetHandleByPciBusId_v2(const char*, Gpu**);
 int nvmlDeviceGetHandleByUUID(const char*, Gpu**);
 int nvmlDeviceGetIndex(Gpu*, unsigned*);
@@ -49,39 +45,6 @@ int nvmlDeviceGetMinorNumber(Gpu*, unsigned*);
 int nvmlDeviceSetCpuAffinity(Gpu*);
 int nvmlDeviceGetCpuAffinity(Gpu*, unsigned, unsigned long*);
 }
-
-namespace {
-
-enum {
-  kSuccess = 0,
-  kUninitialized = 1,
-  kInvalidArgument = 2,
-  kNotSupported = 3,
-  kNotFound = 6,
-  kTooSmall = 7
-};
-
-/// Three A100: 0 and 1 have four links to each other, both two to the switch 3; 2 has no way to 0. The
-/// library reads it once in a process.
-struct Open {
-  Open() {
-    setenv(lockstep::cuda::kConfigVariable, "a100", 1);
-    setenv(lockstep::cuda::kDevicesVariable, "3", 1);
-    setenv(lockstep::cuda::kLinksVariable, "0-1*4,0-3*2,1-3*2", 1);
-    setenv(lockstep::cuda::kApartVariable, "0-2", 1);
-    REQUIRE(nvmlInit_v2() == kSuccess);
-    for (unsigned d = 0; d < 3; ++d) REQUIRE(nvmlDeviceGetHandleByIndex_v2(d, &gpus[d]) == kSuccess);
-  }
-  ~Open() {
-    (void)nvmlShutdown();
-    for (const char* name : {lockstep::cuda::kConfigVariable, lockstep::cuda::kDevicesVariable,
-                             lockstep::cuda::kLinksVariable, lockstep::cuda::kApartVariable})
-      unsetenv(name);
-  }
-  Gpu* gpus[3] = {};
-};
-
-}  // namespace
 
 TEST_CASE("NVML: nothing is answered before nvmlInit and after as many nvmlShutdown") {
   unsigned count = 0;
