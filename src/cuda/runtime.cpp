@@ -173,6 +173,7 @@ float Runtime::elapsed_milliseconds(abi::Event from, abi::Event to) {
 }
 
 void Runtime::set_in_range(bool in_range) {
+  if (in_range) kernels.enter_range();
   recording.set_in_range(in_range);
   memory_log.set_watching(recording.in_range());
 }
