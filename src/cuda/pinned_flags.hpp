@@ -16,9 +16,9 @@ class PinnedFlags {
   /// Nothing changes where no range begins there.
   void remove(Address begin) { ranges_.erase(begin); }
 
-  /// Of the range that holds `address`: the program's flags, and cudaHostAllocMapped. With unified addressing
-  /// all page-locked memory is mapped, and hardware says so: HIP's tests (hipHostGetFlags.cc) and those of
-  /// Panoptes (vtest_hostalloc.cpp), which also run on NVIDIA's GPUs, expect it.
+  /// Of the range that holds `address`: the program's flags, and cudaHostAllocMapped: with unified addressing
+  /// all page-locked memory is mapped, which the tests of HIP (hipHostGetFlags.cc) and of Panoptes expect of
+  /// NVIDIA's runtime.
   [[nodiscard]] std::optional<unsigned> find(Address address) const {
     constexpr unsigned kMapped = 2;
     const auto after = ranges_.upper_bound(address);

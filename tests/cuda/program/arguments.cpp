@@ -143,7 +143,7 @@ bool is_not_pinned(void* memory) {
          cuMemHostGetFlags(&flags, memory) == kInvalidValue;
 }
 
-/// Flags of page-locked memory: those of the call, and that it is mapped, as hardware says of all.
+/// Flags of page-locked memory: those of the call, and that it is mapped, as all is with unified addressing.
 void pinned() {
   constexpr std::size_t kBytes = 5000;
   constexpr unsigned kPortable = 1, kMapped = 2, kAll = 7;
