@@ -19,7 +19,7 @@ struct Compared {
 };
 
 Compared compare_texts(const std::string& a, const std::string& b, const CompareOptions& options = {}) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   // not write_file: it waits for the disk, and there are thousands of these
   std::ofstream(folder / "a.json") << a;
   std::ofstream(folder / "b.json") << b;
@@ -39,7 +39,7 @@ nlohmann::json differences(const RunReport& a, const RunReport& b, double tolera
 }  // namespace
 
 TEST_CASE("equal reports compare equal, folders too") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_outputs(folder / "a", sample_report(), {});
   write_outputs(folder / "b", sample_report(), {});
   bool different = true;
@@ -119,7 +119,7 @@ TEST_CASE("values are counted in the sections that two runs have, and what one o
 }
 
 TEST_CASE("of three runs, what the first lacks is compared between the others") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::vector<ComparedRun> runs;
   for (unsigned i = 0; i < 3; ++i) {
     RunReport report = sample_report(i == 0 ? 1 : 2);
@@ -150,7 +150,7 @@ TEST_CASE("kernels of the same id and name are matched one by one") {
 }
 
 TEST_CASE("several runs are compared with the first, side by side") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::vector<ComparedRun> runs;
   for (unsigned i = 0; i < 4; ++i) {
     RunReport report = sample_report(2);
@@ -189,7 +189,7 @@ TEST_CASE("several runs are compared with the first, side by side") {
 }
 
 TEST_CASE("parameters are shown where they differ") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   RunReport a = sample_report(1), b = a;
   b.overrides = {{"l1.ways", "8"}, {"sm.scheduler", "lrr"}};
   write_outputs(folder / "a", a, {});
