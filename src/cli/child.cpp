@@ -129,6 +129,7 @@ bool Child::ended() {
   process_ = 0;
   result_ = WIFSIGNALED(status) ? ChildResult{128 + WTERMSIG(status), WTERMSIG(status)}
                                 : ChildResult{WEXITSTATUS(status), 0};
+  result_.execution = execution();
   return true;
 }
 

@@ -13,8 +13,9 @@
 namespace lockstep::cli {
 
 struct ChildResult {
-  int code = 0;    // exit code of the program; 128 + signal when one ended it
-  int signal = 0;  // 0: it exited
+  int code = 0;                 // exit code of the program; 128 + signal when one ended it
+  int signal = 0;               // 0: it exited
+  cuda::Execution execution{};  // what it executed, up to its end
 };
 
 /// How a program is started.

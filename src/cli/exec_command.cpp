@@ -2,7 +2,6 @@
 // trace timed.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -16,17 +15,14 @@
 #include "cli/interrupt.hpp"
 #include "cli/live_program.hpp"
 #include "cli/mpi_program.hpp"
+#include "cli/nothing_recorded.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/ranked.hpp"
 #include "cli/run_options.hpp"
 #include "cli/temporary_folder.hpp"
 #include "config/config.hpp"
-#include "cuda/lowering_choice.hpp"
-#include "cuda/register_choice.hpp"
-#include "cuda/settings.hpp"
 #include "exec/address_space.hpp"
-#include "lower/passes.hpp"
 #include "stats/files.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
@@ -58,53 +54,6 @@ void need_command(const char* name, const std::vector<std::string>& command) {
   if (command.empty())
     throw UserError(
         fmt::format("{0}: no program; expected `lockstep {0} [options] -- PROGRAM [ARGUMENTS]`", name));
-}
-
-void add_code_options(Syntax& syntax) {
-  syntax.options.add_options()("registers", po::value<std::string>()->default_value("cubin"),
-                               "registers per thread: cubin (ptxas's, where the program has machine code "
-                               "that this GPU could load) or "
-                               "estimate")(
-      "regs", po::value<std::vector<std::string>>()->composing(),
-      "registers of one kernel, NAME=N with its mangled name; repeatable")(
-      "without", po::value<std::vector<std::string>>()->composing(),
-      ("leave out a step of lowering: " + lower::step_names() + "; repeatable").c_str())(
-      "interleave", po::value<std::string>(),
-      "warp instructions that a warp executes before the next warp of its CTA does, for programs that lack a "
-      "barrier between accesses to global memory; by default a warp runs to its next barrier, but lets the "
-      "others run between its reads and writes of shared memory");
-}
-
-std::vector<std::string> texts_of(const po::variables_map& values, const char* name) {
-  return values.count(name) ? values[name].as<std::vector<std::string>>() : std::vector<std::string>{};
-}
-
-/// How kernels are lowered. Throws UserError for names that do not exist.
-struct CodeOptions {
-  explicit CodeOptions(const po::variables_map& values)
-      : registers(
-            cuda::make_register_choice(values["registers"].as<std::string>(), texts_of(values, "regs"))),
-        without(texts_of(values, "without")) {
-    (void)lower::all_but(without);
-  }
-  cuda::RegisterChoice registers;
-  std::vector<std::string> without;
-};
-
-/// To the runtime in the program's process. Returns the kernels whose registers are given.
-std::vector<std::string> pass_code_options(const po::variables_map& values) {
-  const CodeOptions options(values);
-  setenv(cuda::kRegistersVariable, cuda::to_text(options.registers).c_str(), 1);
-  setenv(cuda::kWithoutVariable, cuda::to_text(options.without).c_str(), 1);
-  if (values.count("interleave"))
-    setenv(cuda::kInterleaveVariable,
-           std::to_string(parse_number("--interleave", values["interleave"].as<std::string>(), 1,
-                                       std::numeric_limits<std::uint32_t>::max()))
-               .c_str(),
-           1);
-  std::vector<std::string> names;
-  for (const auto& [name, number] : options.registers.kernels) names.push_back(name);
-  return names;
 }
 
 /// GPUs that the program sees: those of the run's machine, their links, and which of them no link connects.
@@ -177,13 +126,10 @@ ChildResult execute(const RunArguments& arguments, Start start, const std::strin
 
 namespace {
 
+const char* command_of(const RunArguments& arguments) { return arguments.script.empty() ? "exec" : "run"; }
+
 /// After the program's end: its trace.
 int simulate_rest(RunArguments& arguments, const ChildResult& child, int argc, char** argv) {
-  if (child.signal != 0) return child.code;
-  if (!fs::exists(arguments.trace)) {
-    print_err("{}", kNoKernels);
-    return child.code;
-  }
   const int code = simulate_trace(arguments, argc, argv);
   return child.code != 0 ? child.code : code;
 }
@@ -204,13 +150,15 @@ int execute_live(RunArguments& arguments, Start start, const std::string& folder
     poll();
     return interrupted() || child.ended();
   });
-  const auto leave = [&] {  // left before the program is waited for
+  ProgramCalls calls;
+  calls.simulated = [&] {  // left before the program is waited for
     live.leave();
     const ChildResult result = child.wait(poll);
     progress.finish();
     tell_signal(result, start.command.front());
   };
-  const int code = simulate_program(arguments, live, progress, leave, argc, argv);
+  calls.nothing = [&] { return end_with_nothing(command_of(arguments), child.wait(), arguments.from_start); };
+  const int code = simulate_program(arguments, live, progress, calls, argc, argv);
   return child.wait().code == 0 || interrupted() ? code : child.wait().code;
 }
 
@@ -230,9 +178,12 @@ int execute_and_simulate(RunArguments& arguments, Start start, const std::string
         "instructions\n",
         reason);
   const std::string program = start.command.front();
+  const AwaitedFile trace(arguments.trace);
   const ChildResult child = execute(arguments, std::move(start), folder);
   tell_signal(child, program);
-  return functional ? child.code : simulate_rest(arguments, child, argc, argv);
+  if ((!functional || keep) && !trace.written())
+    return end_with_nothing(command_of(arguments), child, arguments.from_start);
+  return functional || child.signal != 0 ? child.code : simulate_rest(arguments, child, argc, argv);
 }
 
 /// As execute_and_simulate(), and reports what the checks have found.
@@ -264,7 +215,7 @@ Syntax exec_syntax() {
       "own computation takes none. MPI programs: the folder with an earlier run's results; the program is "
       "only executed, and MPI_Wtime and cudaEventElapsedTime give that run's times");
   add_range_option(syntax.options);
-  add_code_options(syntax);
+  add_code_options(syntax.options);
   add_mpi_options(syntax.options);
   syntax.notes =
       "PROGRAM: as nvcc made it, with PTX in it (the default), linked with the shared or the static runtime. "
@@ -284,7 +235,7 @@ std::optional<RunArguments> parse_exec(int argc, char** argv) {
   const auto values = parse(parts.options, argv, exec_syntax());
   if (!values) return std::nullopt;
   need_command("exec", parts.command);
-  (void)CodeOptions(*values);
+  check_code_options(*values);
   (void)profiles_from_start(*values);
   RunArguments arguments = run_arguments("exec", *values);
   Start start;
@@ -304,9 +255,11 @@ int exec_as(const std::optional<MpiJob>& job, int argc, char** argv) {
   if (functional) refuse_timing_options(*values, "--functional");
   if (functional && !values->count("record"))
     refuse_idle(*values, "exec", {"profile-from-start"}, "with --functional: nothing is recorded");
+  const bool from_start = profiles_from_start(*values);
   pass_ranges(*values, job && !functional ? "a program with MPI is recorded from its start" : nullptr);
   RunArguments arguments = run_arguments("exec", *values);
   arguments.register_names = std::move(register_names);
+  arguments.from_start = from_start;
   const TemporaryFolder folder;
   arguments.trace =
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
@@ -358,7 +311,7 @@ int run_record(int argc, char** argv) {
       "stop a kernel when the program's kernels have executed this many warp instructions in total")(
       "quiet,q", "no progress");
   add_range_option(syntax.options);
-  add_code_options(syntax);
+  add_code_options(syntax.options);
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;
@@ -386,13 +339,14 @@ int run_record(int argc, char** argv) {
         parse_number("--max-instructions", (*values)["max-instructions"].as<std::string>(), 1,
                      std::numeric_limits<std::uint64_t>::max());
   const std::string trace = start.trace;
+  const AwaitedFile awaited(trace);
   const std::string program = start.command.front();
   const ChildResult child = execute(arguments, std::move(start), folder.path());
   tell_signal(child, program);
-  const int code = child.code;
-  if (code == kDone && !register_names.empty())
+  if (!awaited.written()) return end_with_nothing("record", child, profiles_from_start(*values));
+  if (child.code == kDone && !register_names.empty())
     check_register_names(*trace::open_trace(trace), register_names);
-  return code;
+  return child.code;
 }
 
 }  // namespace lockstep::cli

@@ -3,13 +3,36 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <limits>
 
 #include "cli/options.hpp"
+#include "cuda/lowering_choice.hpp"
+#include "cuda/register_choice.hpp"
 #include "cuda/settings.hpp"
+#include "lower/passes.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;
+namespace {
+
+std::vector<std::string> texts_of(const po::variables_map& values, const char* name) {
+  return values.count(name) ? values[name].as<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+/// How kernels are lowered. Throws UserError for names that do not exist.
+struct CodeOptions {
+  explicit CodeOptions(const po::variables_map& values)
+      : registers(
+            cuda::make_register_choice(values["registers"].as<std::string>(), texts_of(values, "regs"))),
+        without(texts_of(values, "without")) {
+    (void)lower::all_but(without);
+  }
+  cuda::RegisterChoice registers;
+  std::vector<std::string> without;
+};
+
+}  // namespace
 
 void refuse_timing_options(const po::variables_map& values, const char* option) {
   const std::string why = fmt::format("with {}: nothing is simulated", option);
@@ -39,6 +62,37 @@ void pass_ranges(const po::variables_map& values, const char* refused) {
   if (profiles_from_start(values)) return;
   if (refused != nullptr) throw UserError(fmt::format("--profile-from-start off: {}; expected on", refused));
   setenv(cuda::kProfileFromStartVariable, "off", 1);
+}
+
+void add_code_options(po::options_description& options) {
+  options.add_options()("registers", po::value<std::string>()->default_value("cubin"),
+                        "registers per thread: cubin (ptxas's, where the program has machine code "
+                        "that this GPU could load) or "
+                        "estimate")("regs", po::value<std::vector<std::string>>()->composing(),
+                                    "registers of one kernel, NAME=N with its mangled name; repeatable")(
+      "without", po::value<std::vector<std::string>>()->composing(),
+      ("leave out a step of lowering: " + lower::step_names() + "; repeatable").c_str())(
+      "interleave", po::value<std::string>(),
+      "warp instructions that a warp executes before the next warp of its CTA does, for programs that lack a "
+      "barrier between accesses to global memory; by default a warp runs to its next barrier, but lets the "
+      "others run between its reads and writes of shared memory");
+}
+
+void check_code_options(const po::variables_map& values) { (void)CodeOptions(values); }
+
+std::vector<std::string> pass_code_options(const po::variables_map& values) {
+  const CodeOptions options(values);
+  setenv(cuda::kRegistersVariable, cuda::to_text(options.registers).c_str(), 1);
+  setenv(cuda::kWithoutVariable, cuda::to_text(options.without).c_str(), 1);
+  if (values.count("interleave"))
+    setenv(cuda::kInterleaveVariable,
+           std::to_string(parse_number("--interleave", values["interleave"].as<std::string>(), 1,
+                                       std::numeric_limits<std::uint32_t>::max()))
+               .c_str(),
+           1);
+  std::vector<std::string> names;
+  for (const auto& [name, number] : options.registers.kernels) names.push_back(name);
+  return names;
 }
 
 const char* needs_whole_trace(const gpu::RunOptions& options) {

@@ -1,8 +1,10 @@
-// Options of `lockstep exec` that say what is simulated, and what then has no effect. All throw UserError.
+// Options of `lockstep exec` and `record`: how kernels are lowered, what is simulated, and what then has no
+// effect. All throw UserError.
 #pragma once
 
 #include <boost/program_options.hpp>
 #include <string>
+#include <vector>
 
 #include "gpu/simulation.hpp"
 
@@ -20,6 +22,12 @@ void add_range_option(boost::program_options::options_description& options);
 /// To the runtime in the program's process. `refused`: why a program's ranges cannot be recorded alone;
 /// nullptr where they can.
 void pass_ranges(const boost::program_options::variables_map& values, const char* refused);
+
+/// How kernels are lowered and executed.
+void add_code_options(boost::program_options::options_description& options);
+void check_code_options(const boost::program_options::variables_map& values);
+/// To the runtime in the program's process. Returns the kernels whose registers are given.
+[[nodiscard]] std::vector<std::string> pass_code_options(const boost::program_options::variables_map& values);
 
 /// Why the program must have ended before its simulation begins; nullptr where it need not.
 [[nodiscard]] const char* needs_whole_trace(const gpu::RunOptions& options);

@@ -94,6 +94,11 @@ void ResultFolder::abandon(const Complete& complete) noexcept {
   }
 }
 
+void ResultFolder::withdraw() {
+  if (directory_.empty()) return;
+  for (const char* name : {"config.ini", "system.ini"}) stats::remove_file(directory_ + "/" + name);
+}
+
 void ResultFolder::finish(const stats::RunReport& report, const stats::HostReport& host,
                           const std::string& dump) {
   if (directory_.empty()) return;

@@ -32,6 +32,9 @@ class ResultFolder {
   /// The run broke off with an error: keeps the kernels that were finished, marked partial. Never throws.
   void abandon(const Complete& complete) noexcept;
 
+  /// There are no results: takes back what was written at the run's start.
+  void withdraw();
+
   /// The end of the run. Throws UserError when it cannot be written.
   void finish(const stats::RunReport& report, const stats::HostReport& host, const std::string& dump);
 

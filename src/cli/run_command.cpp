@@ -130,8 +130,10 @@ void note_accelsim(const RunArguments& arguments) {
             arguments.out.empty() ? "`lockstep config --accelsim-config`" : file);
 }
 
-int simulate(RunArguments& arguments, const trace::TraceSet& trace, ProgressPrinter& progress,
-             const std::function<gpu::RunResult()>& run, int argc, char** argv);
+int simulate(
+    RunArguments& arguments, const trace::TraceSet& trace, ProgressPrinter& progress,
+    const std::function<gpu::RunResult()>& run, int argc, char** argv,
+    const std::function<int()>& nothing = [] { return kDone; });
 
 /// Marks the kernel that the program has seen fail. It is not simulated: its counters are zero.
 void add_failed_kernel(stats::RunReport& report, const cuda::FailedKernel& failed) {
@@ -243,11 +245,11 @@ int simulate_trace(RunArguments& arguments, int argc, char** argv, ranks::Group*
 }
 
 int simulate_program(RunArguments& arguments, LiveProgram& program, ProgressPrinter& progress,
-                     const std::function<void()>& simulated, int argc, char** argv) {
+                     const ProgramCalls& calls, int argc, char** argv) {
   const auto run = [&] {
     gpu::RunResult result = gpu::simulate(program, arguments.options);
     add_ptx(result.report, program);
-    simulated();
+    calls.simulated();
     const bool whole = program.ended_well() && !program.failed();
     if (result.outcome == gpu::Outcome::kDone) check_kernels(program.trace(), arguments.options.kernels);
     if (result.outcome == gpu::Outcome::kDone && whole)
@@ -258,7 +260,7 @@ int simulate_program(RunArguments& arguments, LiveProgram& program, ProgressPrin
     if (arguments.simulated_clock) note_clock(result.report);
     return result;
   };
-  return simulate(arguments, program.trace(), progress, run, argc, argv);
+  return simulate(arguments, program.trace(), progress, run, argc, argv, calls.nothing);
 }
 
 namespace {
@@ -280,7 +282,8 @@ void deliver(const gpu::RunResult& result, const RunArguments& arguments, Result
 }
 
 int simulate(RunArguments& arguments, const trace::TraceSet& trace, ProgressPrinter& progress,
-             const std::function<gpu::RunResult()>& run, int argc, char** argv) {
+             const std::function<gpu::RunResult()>& run, int argc, char** argv,
+             const std::function<int()>& nothing) {
   check_outputs(arguments);
   const auto start = std::chrono::steady_clock::now();
   gpu::RunOptions& options = arguments.options;
@@ -321,8 +324,8 @@ int simulate(RunArguments& arguments, const trace::TraceSet& trace, ProgressPrin
   if (result.report.kernels.empty() && trace.kernels().empty() && !has_tasks(result.report) &&
       result.outcome == gpu::Outcome::kDone) {
     if (interrupted()) return kInterrupted;  // before the program's first kernel was known
-    print_err("{}", kNoKernels);
-    return kDone;
+    folder.withdraw();
+    return nothing();
   }
   finish(result.report, result.host);
   deliver(result, arguments, folder, work_log, blocks ? &*blocks : nullptr);

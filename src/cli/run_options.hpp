@@ -38,6 +38,7 @@ struct RunArguments {
   std::uint64_t max_instructions =
       0;                         // warp instructions that the kernels of a program may execute; 0: no limit
   bool simulated_clock = false;  // of a program: its clocks show simulated time
+  bool from_start = true;        // a program is recorded from its start (--profile-from-start)
   gpu::RunOptions options;
 };
 
@@ -75,17 +76,18 @@ void check_outputs(const RunArguments& arguments);
 [[nodiscard]] int run_launch_script(RunArguments& arguments, const std::string& script, int argc,
                                     char** argv);
 
-/// Printed where a program has launched no kernel.
-inline constexpr const char* kNoKernels =
-    "lockstep: the program launched no kernel, or one failed: nothing to simulate\n";
-
 class LiveProgram;
 class ProgressPrinter;
 /// Throws UserError where --regs names a kernel that the trace of the program does not have.
 void check_register_names(const trace::TraceSet& trace, const std::vector<std::string>& names);
-/// As simulate_trace(), the commands of a program that is running. `simulated` is called when nothing more
-/// will be simulated, to wait for the program's end; results are printed and written after that.
+/// What simulate_program() calls.
+struct ProgramCalls {
+  std::function<void()> simulated;  // when nothing more will be simulated: waits for the program's end
+  std::function<int()> nothing;     // the program has launched no kernel: gives the exit code
+};
+/// As simulate_trace(), the commands of a program that is running. Results are printed and written when it
+/// has ended.
 [[nodiscard]] int simulate_program(RunArguments& arguments, LiveProgram& program, ProgressPrinter& progress,
-                                   const std::function<void()>& simulated, int argc, char** argv);
+                                   const ProgramCalls& calls, int argc, char** argv);
 
 }  // namespace lockstep::cli

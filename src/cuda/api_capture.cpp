@@ -23,6 +23,7 @@ int begin(abi::Stream handle, void* graph, std::vector<GraphNode*> after = {}) {
     require(stream.capture == nullptr, Status::kErrorIllegalState);
     stream.capture = graph != nullptr ? &rt.graphs.at(graph) : &rt.graphs.add(std::make_unique<Graph>());
     stream.capture_origin = true;
+    stream.capture_makes_graph = graph == nullptr;
     stream.capture_tail = std::move(after);
     for (const GraphNode* node : stream.capture_tail) require(stream.capture->contains(node));
   });
@@ -34,9 +35,11 @@ int end(abi::Stream handle, void** graph) {
     require(stream.capture != nullptr, Status::kErrorIllegalState);
     require(stream.capture_origin, Status::kErrorStreamCaptureUnmatched);
     Graph* const captured = stream.capture;
+    const bool makes_graph = stream.capture_makes_graph;
     const bool joined = rt.streams.is_joined(stream);
     const bool valid = !std::exchange(captured->invalidated, false);
     rt.streams.end_capture(captured);
+    if (makes_graph && !(joined && valid)) rt.graphs.destroy(captured);
     if (graph != nullptr) *graph = joined && valid ? captured : nullptr;
     require(valid, Status::kErrorStreamCaptureInvalidated);
     require(joined, Status::kErrorStreamCaptureUnjoined);

@@ -10,7 +10,6 @@ using exec::MemoryKind;
 
 namespace {
 
-constexpr unsigned kHostAllocMapped = 2;
 constexpr std::size_t kPitchUnit = 512;
 
 void allocate(Runtime& rt, void** pointer, std::size_t bytes, MemoryKind kind) {
@@ -19,6 +18,11 @@ void allocate(Runtime& rt, void** pointer, std::size_t bytes, MemoryKind kind) {
   *pointer = nullptr;
   if (bytes == 0) return;
   *pointer = reinterpret_cast<void*>(rt.allocations.allocate(bytes, kind));
+}
+
+void allocate_pinned(Runtime& rt, void** pointer, std::size_t bytes, unsigned flags) {
+  allocate(rt, pointer, bytes, MemoryKind::kHost);
+  if (*pointer != nullptr) rt.pinned.add(reinterpret_cast<Address>(*pointer), bytes, flags);
 }
 
 void release(Runtime& rt, void* pointer, std::initializer_list<MemoryKind> kinds) {
@@ -33,6 +37,7 @@ void release(Runtime& rt, void* pointer, std::initializer_list<MemoryKind> kinds
   else
     rt.held.wait_all();
   require(rt.allocations.release(address));
+  rt.pinned.remove(address);
 }
 
 }  // namespace
@@ -56,12 +61,12 @@ LOCKSTEP_CUDA_API cudaMallocManaged(void** pointer, std::size_t bytes, unsigned 
 LOCKSTEP_CUDA_API cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
   return api([&](Runtime& rt) {
     require(flags <= 7);
-    allocate(rt, pointer, bytes, MemoryKind::kHost);
+    allocate_pinned(rt, pointer, bytes, flags);
   });
 }
 
 LOCKSTEP_CUDA_API cudaMallocHost(void** pointer, std::size_t bytes) {
-  return api([&](Runtime& rt) { allocate(rt, pointer, bytes, MemoryKind::kHost); });
+  return api([&](Runtime& rt) { allocate_pinned(rt, pointer, bytes, 0); });
 }
 
 LOCKSTEP_CUDA_API cudaFreeHost(void* pointer) {
@@ -75,6 +80,7 @@ LOCKSTEP_CUDA_API cudaHostRegister(void* pointer, std::size_t bytes, unsigned fl
     require((flags & kReadOnly) == 0, Status::kErrorNotSupported);
     require(rt.memory.add_host_range(reinterpret_cast<Address>(pointer), bytes),
             Status::kErrorHostMemoryAlreadyRegistered);
+    rt.pinned.add(reinterpret_cast<Address>(pointer), bytes, flags);
   });
 }
 
@@ -83,6 +89,7 @@ LOCKSTEP_CUDA_API cudaHostUnregister(void* pointer) {
     rt.held.wait_all();
     require(rt.memory.remove_host_range(reinterpret_cast<Address>(pointer)),
             Status::kErrorHostMemoryNotRegistered);
+    rt.pinned.remove(reinterpret_cast<Address>(pointer));
   });
 }
 
@@ -96,9 +103,9 @@ LOCKSTEP_CUDA_API cudaHostGetDevicePointer(void** device, void* host, unsigned f
 
 LOCKSTEP_CUDA_API cudaHostGetFlags(unsigned* flags, void* host) {
   return api([&](Runtime& rt) {
-    const auto found = rt.memory.find(reinterpret_cast<Address>(host));
-    require(flags != nullptr && found && found->kind == MemoryKind::kHost);
-    *flags = kHostAllocMapped;
+    const auto found = rt.pinned.find(reinterpret_cast<Address>(host));
+    require(flags != nullptr && found.has_value());
+    *flags = *found;
   });
 }
 

@@ -51,6 +51,7 @@ Execution ExecutionPage::read() const {
   }
   now.warp_instructions = warp_instructions_;
   now.thread_instructions = thread_instructions_;
+  now.ranges = ranges_;
   return now;
 }
 

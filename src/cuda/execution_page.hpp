@@ -16,6 +16,7 @@ struct Execution {
   std::uint64_t launch = 0;  // its number from 1; 0: nothing has been launched
   std::uint64_t ctas = 0, ctas_done = 0;  // of this launch
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
+  std::uint64_t ranges = 0;  // how often the program has called cudaProfilerStart()
 };
 
 /// The memory. Written by the process that executes, by several of its threads; read by the other one at any
@@ -26,6 +27,7 @@ class ExecutionPage {
   void end() { running_ = false; }
   void add(std::uint64_t warp_instructions, std::uint64_t thread_instructions, std::uint64_t ctas);
   void restart() { ctas_done_ = 0; }
+  void enter_range() { ++ranges_; }
   [[nodiscard]] std::uint64_t ctas_done() const { return ctas_done_; }
   [[nodiscard]] Execution read() const;
 
@@ -35,7 +37,7 @@ class ExecutionPage {
   std::atomic<bool> running_{false};
   std::atomic<char> name_[kName] = {};
   std::atomic<std::uint64_t> launch_{0}, ctas_{0}, ctas_done_{0}, warp_instructions_{0},
-      thread_instructions_{0};
+      thread_instructions_{0}, ranges_{0};
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "two processes share them");
 };
 

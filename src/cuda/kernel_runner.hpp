@@ -49,6 +49,9 @@ class KernelRunner {
   /// Warp instructions of the kernels that have been run to their ends.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
 
+  /// The program has called cudaProfilerStart().
+  void enter_range() { execution_.page().enter_range(); }
+
   /// The kernels' network queues are served from here on. Throws UserError.
   void attach(const shmem::World& world);
   [[nodiscard]] shmem::Agent& agent() { return agent_; }

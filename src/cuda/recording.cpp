@@ -3,7 +3,6 @@
 #include <cerrno>
 
 #include "cuda/context.hpp"
-#include "util/console.hpp"
 
 namespace lockstep::cuda {
 
@@ -32,7 +31,6 @@ void Recording::set_name(const std::string& name) {
 void Recording::set_in_range(bool in_range) {
   if (from_start_) return;
   in_range_ = in_range;
-  has_entered_ |= in_range;
 }
 
 void Recording::begin(const StreamState& stream, const Issue& issue) {
@@ -98,15 +96,7 @@ void Recording::end_order() {
 }
 
 void Recording::finish() {
-  if (!recorder_) return;
-  recorder_->finish();
-  if (!from_start_ && recorder_->kernels() == 0) report_nothing_recorded();
-}
-
-void Recording::report_nothing_recorded() const {
-  print_err("lockstep: --profile-from-start off: the program {}\n",
-            has_entered_ ? "launched no kernel between cudaProfilerStart() and cudaProfilerStop()"
-                         : "has not called cudaProfilerStart() or cuProfilerStart(): it entered no range");
+  if (recorder_) recorder_->finish();
 }
 
 }  // namespace lockstep::cuda

@@ -83,7 +83,6 @@ class Recording {
   [[nodiscard]] StreamLog::Waiter waiter_of(StreamLog::Waiter waiter) const {
     return in_range_ ? waiter : StreamLog::Waiter::kRuntime;
   }
-  void report_nothing_recorded() const;
 
   std::unique_ptr<Recorder> recorder_;
   bool timestamps_;
@@ -91,7 +90,6 @@ class Recording {
   bool ordered_;  // one device, and no stream was made with cudaStreamNonBlocking
   bool from_start_;
   bool in_range_;
-  bool has_entered_ = false;  // a range, where `from_start_` is false
   bool is_outside_ = false;
 };
 

@@ -173,6 +173,7 @@ float Runtime::elapsed_milliseconds(abi::Event from, abi::Event to) {
 }
 
 void Runtime::set_in_range(bool in_range) {
+  if (in_range) kernels.enter_range();
   recording.set_in_range(in_range);
   memory_log.set_watching(recording.in_range());
 }
@@ -194,7 +195,10 @@ void Runtime::reset() {
   multicast.clear(own.number());
   virtual_memory.clear(own.number());
   for (const exec::Allocation& allocation : memory.allocations())
-    if (is_own(allocation.begin) && !modules.owns(allocation.begin)) memory.release(allocation.begin);
+    if (is_own(allocation.begin) && !modules.owns(allocation.begin)) {
+      memory.release(allocation.begin);
+      pinned.remove(allocation.begin);
+    }
   modules.reset(own.number());
   for (unsigned peer = 0; peer < settings.devices; ++peer) memory.set_peer(own.number(), peer, false);
   own.sticky = Status::kSuccess;

@@ -22,6 +22,7 @@
 #include "cuda/multicast.hpp"
 #include "cuda/operation.hpp"
 #include "cuda/performer.hpp"
+#include "cuda/pinned_flags.hpp"
 #include "cuda/pools.hpp"
 #include "cuda/processes.hpp"
 #include "cuda/recording.hpp"
@@ -59,6 +60,7 @@ class Runtime {
   TextureObjects texture_objects;
   Modules modules;
   Pools pools;
+  PinnedFlags pinned;
   Allocations allocations{memory, memory_log, pools};
   Arrays arrays;
   ManagedAdvice advice;

@@ -102,6 +102,13 @@ void StreamLog::multicast(unsigned device, Address begin, std::uint64_t bytes, A
 
 std::uint32_t StreamLog::record(std::uint32_t stream, trace::Command::Timestamp timestamp) {
   Stream& s = streams_[stream];
+  s.recorded = put_event(stream, timestamp);
+  s.recorded_waits = true;
+  return s.recorded;
+}
+
+std::uint32_t StreamLog::put_event(std::uint32_t stream, trace::Command::Timestamp timestamp) {
+  Stream& s = streams_[stream];
   trace::Command command;
   command.timestamp = timestamp;
   command.kind = CommandKind::kEventRecord;
@@ -110,13 +117,13 @@ std::uint32_t StreamLog::record(std::uint32_t stream, trace::Command::Timestamp 
   push(command);
   s.marked = s.commands;
   s.mark = static_cast<std::uint32_t>(events_.size());
-  events_.push_back(s.device);
+  events_.push_back(stream);
   return s.mark;
 }
 
 std::uint32_t StreamLog::mark(std::uint32_t stream) {
   const Stream& s = streams_[stream];
-  return s.marked == s.commands ? s.mark : record(stream);
+  return s.marked == s.commands ? s.mark : put_event(stream, trace::Command::Timestamp::kNone);
 }
 
 void StreamLog::stream_wait(std::uint32_t stream, std::uint32_t event) {
@@ -149,32 +156,46 @@ void StreamLog::end_wait(const trace::Command& wait, Waiter waiter) {
   behind_last_wait_ = commands_.size();
 }
 
+bool StreamLog::is_idle(unsigned device) const {
+  return devices_[device].idle && std::ranges::none_of(streams_, [device](const auto& entry) {
+           return entry.second.device == device && entry.second.recorded_waits;
+         });
+}
+
 void StreamLog::wait_all(unsigned device, Waiter waiter) {
-  if (std::exchange(devices_[device].idle, true)) return;
+  if (is_idle(device)) return;
+  devices_[device].idle = true;
   trace::Command command{CommandKind::kWait};
   command.device = static_cast<std::uint16_t>(device);
   end_wait(command, waiter);
-  for (auto& [number, s] : streams_)
-    if (s.device == device) s.waited = s.commands;
+  for (auto& [number, s] : streams_) {
+    if (s.device != device) continue;
+    s.waited = s.commands;
+    s.recorded_waits = false;
+  }
   devices_[device].unseen.clear();
 }
 
 void StreamLog::wait_stream(std::uint32_t stream, bool blocking, Waiter waiter) {
   Stream& s = streams_[stream];
-  if (s.commands == s.waited && (!is_default(stream) || devices_[s.device].unseen.empty())) return;
+  if (s.commands == s.waited && !s.recorded_waits &&
+      (!is_default(stream) || devices_[s.device].unseen.empty()))
+    return;
   enter(stream, blocking, s.device);
   s.waited = s.commands;
   wait_event(mark(stream), waiter);
 }
 
 void StreamLog::wait_event(std::uint32_t event, Waiter waiter) {
+  Stream& s = streams_[events_[event]];
+  if (event >= s.recorded) s.recorded_waits = false;
   const bool again = behind_last_wait_ != 0 && behind_last_wait_ == commands_.size() &&
                      last_wait_.kind == CommandKind::kEventWait && last_wait_.event == event;
   if (again) return;
   trace::Command command;
   command.kind = CommandKind::kEventWait;
   command.event = event;
-  command.device = static_cast<std::uint16_t>(events_[event]);
+  command.device = static_cast<std::uint16_t>(s.device);
   end_wait(command, waiter);
 }
 

@@ -48,7 +48,7 @@ class StreamLog {
   /// What the calling thread has computed since the last command takes time (HostTime). Every other command
   /// comes after it.
   void elapse();
-  /// After enter(). The number of the new event.
+  /// After enter(). The number of the program's new event.
   std::uint32_t record(std::uint32_t stream,
                        trace::Command::Timestamp timestamp = trace::Command::Timestamp::kNone);
   void stream_wait(std::uint32_t stream, std::uint32_t event);
@@ -63,7 +63,7 @@ class StreamLog {
 
   /// Whose wait it is: one of a call of the program's takes the caller time to return.
   enum class Waiter : std::uint8_t { kProgram, kRuntime };
-  // The host waits; where nothing was put in since it last did so, nothing is written.
+  // The host waits; where no command or event was put in since it last did so, nothing is written.
   void wait_all(unsigned device = 0, Waiter waiter = Waiter::kProgram);  // that the device has
   void wait_stream(std::uint32_t stream, bool blocking, Waiter waiter = Waiter::kProgram);
   void wait_event(std::uint32_t event, Waiter waiter = Waiter::kProgram);
@@ -80,7 +80,7 @@ class StreamLog {
   struct Device {
     std::set<std::uint32_t>
         unseen;                 // blocking streams with commands that its default stream has not waited for
-    bool idle = true;           // nothing since the host waited for all
+    bool idle = true;           // no command since the host waited for all
     std::uint64_t holds = 0;    // calls of hold_device()
     std::uint32_t held_by = 0;  // event behind the last one's stream, where there was one
   };
@@ -93,9 +93,13 @@ class StreamLog {
     std::uint64_t waited = 0;        // commands that the host has waited for
     std::uint64_t gathered = 0;      // that the device's wait_for_device() has waited for
     std::uint64_t holds = 0;         // of the device, that it comes after
+    std::uint32_t recorded = 0;      // the program's last event in it,
+    bool recorded_waits = false;     // for which the host has not waited
   };
   [[nodiscard]] bool is_default(std::uint32_t stream) const { return stream < devices_.size(); }
 
+  std::uint32_t put_event(std::uint32_t stream, trace::Command::Timestamp timestamp);
+  [[nodiscard]] bool is_idle(unsigned device) const;
   [[nodiscard]] std::uint32_t number_of(HostThread thread);
   void call(trace::Command::Call call, unsigned device);
   void end_wait(const trace::Command& wait, Waiter waiter);
@@ -107,7 +111,7 @@ class StreamLog {
   std::size_t behind_last_wait_ = 0;  // index of what follows it; 0: there was none
   std::map<std::uint32_t, Stream> streams_;
   std::vector<Device> devices_;
-  std::vector<unsigned> events_;  // by number: the device of the stream that recorded it
+  std::vector<std::uint32_t> events_;  // by number: the stream that recorded it
 };
 
 }  // namespace lockstep::cuda

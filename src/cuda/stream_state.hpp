@@ -26,10 +26,11 @@ struct StreamState {
   bool is_default = false;   // its device's legacy default stream
   unsigned flags = 0;
   int priority = 0;
-  void* context = nullptr;   // in which cuStreamCreate made it
-  bool asked = false;        // since something was put in: cudaStreamQuery
-  Graph* capture = nullptr;  // operations become nodes of it
-  bool capture_origin = false;
+  void* context = nullptr;                         // in which cuStreamCreate made it
+  bool asked = false;                              // since something was put in: cudaStreamQuery
+  Graph* capture = nullptr;                        // operations become nodes of it
+  bool capture_origin = false;                     // it began the capture
+  bool capture_makes_graph = false;                // the origin's: `capture` is not a graph of the program's
   std::map<int, LaunchAttributeValue> attributes;  // that were set, by their number
   trace::L2Launch window;                          // of launches that have none of their own
   std::vector<GraphNode*> capture_tail;            // what the next captured operation depends on

@@ -106,6 +106,7 @@ void Streams::end_capture(const Graph* graph) {
     if (state->capture != graph) continue;
     state->capture = nullptr;
     state->capture_origin = false;
+    state->capture_makes_graph = false;
     state->capture_tail.clear();
   }
   for (const auto& [handle, state] : events_)

@@ -8,12 +8,11 @@
 
 #include "config/network_config.hpp"
 #include "net/finished_entries.hpp"
-#include "net/idle_rounds.hpp"
 #include "net/instruction_costs.hpp"
 #include "net/operation_log.hpp"
+#include "net/polls.hpp"
 #include "net/served_pairs.hpp"
 #include "net/served_queues.hpp"
-#include "net/service_port.hpp"
 #include "net/thread_counters.hpp"
 
 namespace lockstep::net {
@@ -41,6 +40,7 @@ class ServiceThread {
         program_(program),
         costs_(costs),
         clock_(clock),
+        polls_(port, queues_, pairs_, counters_, program.poll_instructions),
         finished_(port, queues_, counters_, clock) {}
   ServiceThread(const ServiceThread&) = delete;
   ServiceThread& operator=(const ServiceThread&) = delete;
@@ -48,11 +48,11 @@ class ServiceThread {
   /// Before the first operation of its device.
   void add_pair(QueuePair& pair) {
     pairs_.add(pair);
-    watches_.add(true);
+    polls_.add(true);
   }
   void add_queue(const AgentNews& queue) {
     queues_.add(queue);
-    watches_.add(false);
+    polls_.add(false);
   }
   void add_operation(Cycle now, const AgentNews& operation) {
     disturb(now);
@@ -68,23 +68,23 @@ class ServiceThread {
 
   /// Goes on as far as it can in cycle `now`.
   void tick(Cycle now) {
-    while (out_ == 0 && free_from_ <= now && state_ != State::kIdle && !idle_.asleep()) step(now);
+    while (out_ == 0 && free_from_ <= now && state_ != State::kIdle && !polls_.asleep()) step(now);
   }
   /// After `now`.
   [[nodiscard]] Cycle next_event(Cycle now) const {
-    return state_ == State::kIdle || out_ > 0 || idle_.asleep() ? kNever : std::max(free_from_, now + 1);
+    return state_ == State::kIdle || out_ > 0 || polls_.asleep() ? kNever : std::max(free_from_, now + 1);
   }
   /// Something outside has changed that may change what it does.
   void disturb(Cycle now) {
-    if (idle_.asleep()) wake(now);
-    idle_.disturb();
+    if (polls_.asleep()) wake(now);
+    polls_.disturb();
   }
 
   void replied() { --out_; }
   void poll_replied(bool again) { again_ = again; }
   /// The reply to a watch: the word has had its signals, or cannot be watched.
   void noticed(Cycle now, const Watched& what, bool has) {
-    if (watches_.resolve(what, has) && idle_.asleep()) wake(now);
+    if (polls_.noticed(what, has)) wake(now);
   }
   /// A word that the port waited for since `since`, as by polls one after the other: the next of these, none
   /// before `now`, finds it.
@@ -110,8 +110,8 @@ class ServiceThread {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(port_), a.given(program_), a.given(costs_), a.given(clock_), queues_, pairs_,
-              state_, after_finished_, resume_, free_from_, active_since_, out_, again_, woken_, idle_,
-              watches_, at_, rounds_, pair_, current_, id_, moments_, work_, counters_, finished_);
+              state_, after_finished_, resume_, free_from_, active_since_, out_, again_, polls_, at_, rounds_,
+              pair_, current_, id_, moments_, work_, counters_, finished_);
   }
 
  private:
@@ -194,7 +194,7 @@ class ServiceThread {
     }
     const std::uint32_t next = queues_.next_waiting(at_);
     if (next <= at_) {
-      if (pairs_.in_flight() == 0 && rests(now)) return;
+      if (pairs_.in_flight() == 0 && polls_.rests(now)) return;
       ++rounds_;
     }
     at_ = next;
@@ -204,53 +204,16 @@ class ServiceThread {
 
   void poll(Cycle now) {
     const bool alone = pairs_.in_flight() == 0 && queues_.next_waiting(at_) == at_;
-    poll_entry(now, at_, {alone, watches_.take_owed({false, at_})});
+    out_ = polls_.poll_entry(now, at_, alone);
     state_ = State::kSeen;
   }
-  void poll_entry(Cycle now, std::uint32_t queue, const PollRequest& request) {
-    const unsigned out = port_->poll(now, queues_.device(queue), queues_.next_entry(queue),
-                                     queues_.front(queue).ready, request);
-    if (request.watch == nullptr && !request.uncalled) out_ = out;
-  }
-
-  [[nodiscard]] bool rests(Cycle now) {
-    if (!port_->elides()) return false;
-    for (const IdleRounds::Poll& poll : idle_.polls())  // its signals have come since it was polled
-      if (watches_.has(poll.what)) idle_.disturb();
-    if (!idle_.begin(now)) return false;
-    for (const IdleRounds::Poll& poll : idle_.polls())
-      if (watches_.begin(poll.what)) repeat_poll(now, poll.what, {false, 0, &poll.what});
-    return true;
-  }
-  void repeat_poll(Cycle now, const Watched& what, const PollRequest& request) {
-    if (!what.record) return poll_entry(now, what.at, request);
-    (void)port_->poll_record(now, pairs_.pair(what.at), what.number, request);
-  }
-  /// The polls that have not been simulated are counted; the reply to the one that is under way comes in its
-  /// time; that poll is sent only to be counted.
   void wake(Cycle now) {
-    const IdleRounds::Place place = idle_.wake(now);
-    counters_.instructions += program_.poll_instructions;  // of the one under way
-    idle_.each_elided(place, [&](const Watched& what, std::uint64_t polls) {
-      (what.record ? counters_.record_polls : counters_.polls) += polls;
-      counters_.instructions += polls * program_.poll_instructions;
-      watches_.owe(what, polls);
-    });
-    const IdleRounds::Poll& poll = idle_.polls()[place.poll];
-    (poll.what.record ? pair_ : at_) = poll.what.at;
-    rounds_ = poll.round + (pairs_.in_flight() == 0 ? static_cast<std::uint32_t>(place.rounds) + 1 : 0);
-    resume_ = static_cast<State>(poll.resumed);
-    state_ = poll.what.record ? State::kRecordSeen : State::kSeen;
-    free_from_ = place.replied;
-    woken_ = true;
-    repeat_poll(now, poll.what, {false, watches_.take_owed(poll.what), nullptr, true});
-  }
-  /// The reply to a poll has come.
-  void note_poll(Cycle now, const Watched& what) {
-    if (woken_) again_ = !watches_.has(what);
-    woken_ = false;
-    if (!again_) return idle_.disturb();
-    if (port_->elides()) idle_.missed(now, {what, rounds_, static_cast<std::uint8_t>(resume_)});
+    const auto woken = polls_.wake(now);
+    (woken.poll.what.record ? pair_ : at_) = woken.poll.what.at;
+    rounds_ = woken.poll.round + (pairs_.in_flight() == 0 ? static_cast<std::uint32_t>(woken.rounds) + 1 : 0);
+    resume_ = static_cast<State>(woken.poll.resumed);
+    state_ = woken.poll.what.record ? State::kRecordSeen : State::kSeen;
+    free_from_ = woken.poll.replied;
   }
 
   void move() {
@@ -259,7 +222,7 @@ class ServiceThread {
   }
 
   void seen(Cycle now) {
-    note_poll(now, {false, at_, queues_.next_number(at_)});
+    again_ = polls_.note_entry(now, at_, again_, rounds_, static_cast<std::uint8_t>(resume_));
     ++counters_.polls;
     if (again_) {
       state_ = State::kNext;
@@ -333,7 +296,7 @@ class ServiceThread {
 
   void begin_progress(Cycle now) {
     end_work(now);
-    if (rests(now)) return;
+    if (polls_.rests(now)) return;
     rounds_ = 0;
     pair_ = 0;
     state_ = State::kProgress;
@@ -354,15 +317,12 @@ class ServiceThread {
   void poll_record(Cycle now) {
     const bool alone =
         pairs_.in_flight() == pairs_.in_flight(pair_) && (!queues_.any_waiting() || resume_ != State::kNext);
-    out_ = port_->poll_record(now, pairs_.pair(pair_), pairs_.next_record(pair_),
-                              {alone, watches_.take_owed(record_of(pair_))});
+    out_ = polls_.poll_record(now, pair_, alone);
     state_ = State::kRecordSeen;
   }
 
-  [[nodiscard]] Watched record_of(std::uint32_t pair) const { return {true, pair, pairs_.next_record(pair)}; }
-
   void record_seen(Cycle now) {
-    note_poll(now, record_of(pair_));
+    again_ = polls_.note_record(now, pair_, again_, rounds_, static_cast<std::uint8_t>(resume_));
     ++counters_.record_polls;
     if (again_) {
       ++pair_;
@@ -402,15 +362,13 @@ class ServiceThread {
   Cycle free_from_ = 0, active_since_ = 0;
   unsigned out_ = 0;    // accesses whose replies are waited for
   bool again_ = false;  // the last poll's reply
-  bool woken_ = false;  // from sleep, and the poll that was then under way has no reply yet
-  IdleRounds idle_;
-  Watches watches_;
   std::uint32_t at_ = 0, rounds_ = 0, pair_ = 0;
   trace::NetOperation current_;
   OperationId id_;
   Moments moments_{};
   OpenWork work_;
   ThreadCounters counters_;
+  Polls<Port> polls_;
   FinishedEntries<Port> finished_;
 };
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plot/canvas.hpp"
+#include "plot/clip.hpp"
 
 namespace lockstep::plot {
 namespace {
@@ -16,13 +16,13 @@ double value_at(const AreaChart::Layer& layer, std::size_t i) {
 
 std::string outline(const Frame& frame, const std::vector<double>& at, const std::vector<double>& floor,
                     const std::vector<double>& ceiling) {
+  std::vector<Spot> spots;
+  for (std::size_t i = 0; i < at.size(); ++i) spots.push_back({frame.px(at[i]), frame.py(ceiling[i])});
+  for (std::size_t i = at.size(); i-- > 0;) spots.push_back({frame.px(at[i]), frame.py(floor[i])});
   std::string data;
-  for (std::size_t i = 0; i < at.size(); ++i)
-    data += fmt::format("{}{} {}", i == 0 ? "M" : " L", coordinate(frame.px(at[i])),
-                        coordinate(frame.py(ceiling[i])));
-  for (std::size_t i = at.size(); i-- > 0;)
-    data += fmt::format(" L{} {}", coordinate(frame.px(at[i])), coordinate(frame.py(floor[i])));
-  return data + " Z";
+  for (const Spot& spot : cut_area(frame.box, std::move(spots)))
+    data += fmt::format("{}{} {}", data.empty() ? "M" : " L", coordinate(spot.x), coordinate(spot.y));
+  return data.empty() ? data : data + " Z";
 }
 
 bool has_values(const AreaChart& chart) {
@@ -67,7 +67,8 @@ std::string svg(const AreaChart& chart, Place place) {
   std::vector<double> floor(chart.at.size()), ceiling(chart.at.size());
   for (std::size_t l = 0; !empty && l < chart.layers.size(); ++l) {
     for (std::size_t i = 0; i < chart.at.size(); ++i) ceiling[i] = floor[i] + value_at(chart.layers[l], i);
-    canvas.path(outline(frame, chart.at, floor, ceiling), fill_class(legend[l].colour));
+    const std::string area = outline(frame, chart.at, floor, ceiling);
+    if (!area.empty()) canvas.path(area, fill_class(legend[l].colour));
     floor = ceiling;
   }
   return std::move(canvas).finish();

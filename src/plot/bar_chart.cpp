@@ -59,18 +59,21 @@ std::string hint_of(const BarChart& chart, const BarChart::Bars& bars, std::size
   return chart.value.unit.empty() ? text : text + " " + chart.value.unit;
 }
 
-/// Draws every bar: `place(category, lane, lanes, from, to)` gives its rectangle.
+/// Draws every bar, as far as the axis shows it: `place(category, lane, lanes, from, to)` gives its
+/// rectangle.
 template <class Place>
-void draw_bars(Canvas& canvas, const BarChart& chart, const std::vector<LegendEntry>& legend,
+void draw_bars(Canvas& canvas, const BarChart& chart, const std::vector<LegendEntry>& legend, Range axis,
                const Place& place) {
   const bool stacked = chart.form == BarChart::Form::kStacked;
   const std::size_t lanes = stacked ? 1 : chart.series.size();
   for (std::size_t c = 0; c < chart.categories.size(); ++c) {
     double floor = 0;
     for (std::size_t s = 0; s < chart.series.size(); ++s) {
-      const double value = value_at(chart.series[s], c), from = stacked ? floor : 0;
-      if (value > 0) {
-        const Box box = place(c, stacked ? 0 : s, lanes, from, from + value);
+      const double value = value_at(chart.series[s], c), bottom = stacked ? floor : 0;
+      const double from = std::clamp(bottom, axis.from, axis.to),
+                   to = std::clamp(bottom + value, axis.from, axis.to);
+      if (from < to) {
+        const Box box = place(c, stacked ? 0 : s, lanes, from, to);
         canvas.rectangle(box.left, box.top, box.width(), box.height(), fill_class(legend[s].colour),
                          hint_of(chart, chart.series[s], c));
       }
@@ -94,7 +97,7 @@ void draw_upright(Canvas& canvas, const BarChart& chart, const std::vector<Legen
     canvas.text(box.left + slot * (static_cast<double>(c) + 0.5), box.bottom + 15,
                 fitted(chart.categories[c], slot * static_cast<double>(stride) - 4, kFontSize),
                 Anchor::kMiddle);
-  draw_bars(canvas, chart, legend,
+  draw_bars(canvas, chart, legend, frame.y,
             [&](std::size_t c, std::size_t lane, std::size_t lanes, double from, double to) {
               const double width = slot * 0.8 / static_cast<double>(lanes);
               const double left =
@@ -131,11 +134,12 @@ void draw_sideways(Canvas& canvas, const BarChart& chart, const std::vector<Lege
   for (std::size_t c = 0; c < chart.categories.size(); ++c)
     canvas.text(box.left - 6, box.top + slot * (static_cast<double>(c) + 0.5) + 4,
                 fitted(chart.categories[c], label_width + 1, kFontSize), Anchor::kEnd);
-  draw_bars(canvas, chart, legend, [&](std::size_t c, std::size_t lane, std::size_t, double from, double to) {
-    const double upper =
-        box.top + slot * static_cast<double>(c) + kGap / 2 + kBarHeight * static_cast<double>(lane);
-    return Box{frame.px(from), upper, frame.px(to), upper + kBarHeight};
-  });
+  draw_bars(canvas, chart, legend, frame.x,
+            [&](std::size_t c, std::size_t lane, std::size_t, double from, double to) {
+              const double upper =
+                  box.top + slot * static_cast<double>(c) + kGap / 2 + kBarHeight * static_cast<double>(lane);
+              return Box{frame.px(from), upper, frame.px(to), upper + kBarHeight};
+            });
   canvas.line(box.left, box.top, box.left, box.bottom, "axis");
   canvas.text((box.left + box.right) / 2, box.bottom + 33, axis_title(chart.value), Anchor::kMiddle);
   draw_notes(canvas, chart, box);

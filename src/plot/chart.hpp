@@ -2,7 +2,9 @@
 //
 // Equal input gives equal bytes on every host. Labels are free text: they are escaped here, and bytes that
 // XML does not allow are replaced. Values that cannot be shown (not finite; not positive on a logarithmic
-// axis) are left out, and a note in the chart says how many. A chart without a value says "no data".
+// axis) are left out, and a note in the chart says how many. What lies beyond a fixed end of an axis is cut
+// off at the plot's edge, and points there are left out and counted, too. A chart without a value says "no
+// data".
 #pragma once
 
 #include <array>

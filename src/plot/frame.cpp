@@ -13,6 +13,7 @@ constexpr double kEdge = 8;         // between a chart's contents and its edge
 constexpr double kLine = 18;        // height of a line of text
 constexpr double kTickRoom = 70;    // along x: pixels for a tick's label
 constexpr double kTickHeight = 40;  // along y
+constexpr double kFarthest = 1e6;   // lengths of an axis: coordinates stay finite
 
 }  // namespace
 
@@ -20,7 +21,7 @@ double share_of(Scale scale, Range range, double value) {
   const double share = scale == Scale::kLogarithmic
                            ? std::log(value / range.from) / std::log(range.to / range.from)
                            : (value - range.from) / (range.to - range.from);
-  return std::clamp(share, -1.0, 2.0);  // far outside is as good as further
+  return std::clamp(share, -kFarthest, kFarthest);
 }
 
 std::string axis_title(const Axis& axis) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plot/canvas.hpp"
+#include "plot/clip.hpp"
 
 namespace lockstep::plot {
 namespace {
@@ -42,21 +42,27 @@ Extent extent_of(const Chart& chart) {
   return extent;
 }
 
+Spot spot_of(const Frame& frame, const Point& p) { return {frame.px(p.x), frame.py(p.y)}; }
+
 void draw_line(Canvas& canvas, const Chart& chart, const Frame& frame, const Series& series,
                unsigned colour) {
   std::string data;
-  bool pen_down = false;  // a point that cannot be shown is a gap
+  const auto add = [&](char command, Spot to) {
+    data += fmt::format("{}{}{} {}", data.empty() ? "" : " ", command, coordinate(to.x), coordinate(to.y));
+  };
+  std::optional<Spot> last;  // a point that cannot be shown is a gap
   for (const Point& p : series.points) {
     if (!shown(chart, p)) {
-      pen_down = false;
+      last.reset();
       continue;
     }
-    data += fmt::format("{}{} {}",
-                        pen_down       ? " L"
-                        : data.empty() ? "M"
-                                       : " M",
-                        coordinate(frame.px(p.x)), coordinate(frame.py(p.y)));
-    pen_down = true;
+    const Spot to = spot_of(frame, p);
+    if (!last && within(frame.box, to)) add('M', to);
+    if (const auto part = last ? cut_line(frame.box, *last, to) : std::nullopt) {
+      if (!within(frame.box, *last)) add('M', part->first);
+      add('L', part->second);
+    }
+    last = to;
   }
   if (!data.empty()) canvas.path(data, line_class(colour));
 }
@@ -70,16 +76,23 @@ std::string hint_of(const Chart& chart, const Series& series, const Point& p) {
   return text + with_unit(p.x, chart.x.unit) + ", " + with_unit(p.y, chart.y.unit);
 }
 
-void draw_points(Canvas& canvas, const Chart& chart, const Frame& frame, const Series& series,
-                 unsigned colour) {
+/// Returns how many points were left out because they lie beyond the axes' ends.
+std::size_t draw_points(Canvas& canvas, const Chart& chart, const Frame& frame, const Series& series,
+                        unsigned colour) {
+  std::size_t beyond = 0;
   for (const Point& p : series.points) {
     if (!shown(chart, p)) continue;
-    const double x = frame.px(p.x), y = frame.py(p.y);
+    const auto [x, y] = spot_of(frame, p);
+    if (!within(frame.box, {x, y})) {
+      ++beyond;
+      continue;
+    }
     canvas.circle(x, y, kRadius, fill_class(colour), hint_of(chart, series, p));
     if (!chart.label_points || p.label.empty()) continue;
     const bool left = x + 8 + text_width(p.label, kFontSize) > frame.box.right;
     canvas.text(left ? x - 8 : x + 8, y - 5, p.label, left ? Anchor::kEnd : Anchor::kStart);
   }
+  return beyond;
 }
 
 /// The part of the line y = x that both axes show.
@@ -108,12 +121,13 @@ std::string svg(const Chart& chart, Place place) {
   draw_axes(canvas, frame, chart.x, chart.y);
   if (extent.x.from > extent.x.to) draw_no_data(canvas, frame.box);
   if (chart.diagonal) draw_diagonal(canvas, frame);
+  std::size_t left_out = extent.left_out;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const Series& series = chart.series[i];
     if (series.mark != Mark::kPoints) draw_line(canvas, chart, frame, series, legend[i].colour);
-    if (series.mark != Mark::kLine) draw_points(canvas, chart, frame, series, legend[i].colour);
+    if (series.mark != Mark::kLine) left_out += draw_points(canvas, chart, frame, series, legend[i].colour);
   }
-  draw_left_out(canvas, frame.box, extent.left_out);
+  draw_left_out(canvas, frame.box, left_out);
   return std::move(canvas).finish();
 }
 

@@ -38,6 +38,8 @@ void add_rows(Comparison::Part& part, const std::vector<const Section*>& section
   }
   const auto first = static_cast<std::size_t>(
       std::find_if(sections.begin(), sections.end(), [](const Section* s) { return s; }) - sections.begin());
+  const auto present =
+      sections.size() - static_cast<std::size_t>(std::count(sections.begin(), sections.end(), nullptr));
   for (const std::string_view name : names) {
     Comparison::Row row{std::string(name), {}};
     for (const auto& values : of_run) {
@@ -51,6 +53,7 @@ void add_rows(Comparison::Part& part, const std::vector<const Section*>& section
       differ += !both || !same(row.values[first], row.values[r], tolerance);
     }
     result.different += differ;
+    result.compared += present - 1;
     if (differ > 0) part.rows.push_back(std::move(row));
   }
 }
@@ -60,6 +63,14 @@ std::string letters(const std::vector<const Section*>& sections) {
   for (std::size_t r = 0; r < sections.size(); ++r)
     if (sections[r]) text += fmt::format("{}{}", text.empty() ? "" : ", ", letter(r));
   return text;
+}
+
+void add_lone(const std::string& only_in, std::size_t values, Comparison& result) {
+  auto lone = std::find_if(result.lone.begin(), result.lone.end(),
+                           [&](const Comparison::Lone& known) { return known.only_in == only_in; });
+  if (lone == result.lone.end()) lone = result.lone.insert(lone, {only_in});
+  ++lone->sections;
+  lone->values += values;
 }
 
 /// Sections in the order of the first run, then those that it lacks.
@@ -82,12 +93,11 @@ void compare_sections(const std::vector<StoredRun>& runs, double tolerance, Comp
       const auto found = own.find(any->key);
       sections.push_back(found == own.end() ? nullptr : found->second);
     }
-    const auto lacking = static_cast<std::size_t>(std::count(sections.begin(), sections.end(), nullptr));
-    Comparison::Part part{any->title, any->label, lacking ? letters(sections) : "", {}};
-    if (sections.front()) result.compared += any->values.size() * (runs.size() - 1);
-    result.different += lacking * any->values.size();
+    const bool everywhere = std::count(sections.begin(), sections.end(), nullptr) == 0;
+    Comparison::Part part{any->title, any->label, everywhere ? "" : letters(sections), {}};
     add_rows(part, sections, tolerance, result);
-    if (lacking || !part.rows.empty()) result.parts.push_back(std::move(part));
+    if (!everywhere) add_lone(part.only_in, any->values.size(), result);
+    if (!everywhere || !part.rows.empty()) result.parts.push_back(std::move(part));
   }
 }
 

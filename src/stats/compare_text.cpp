@@ -82,6 +82,16 @@ std::string part_text(const Comparison::Part& part, std::size_t runs) {
   return fmt::format("\n{}{}\n{}", part.label, where, rows_text(part.rows, runs, kShownValues));
 }
 
+/// "; only in A: 1 section of 20 values, only in B, C: ...".
+std::string lone_text(const std::vector<Comparison::Lone>& lone) {
+  std::string text;
+  for (const Comparison::Lone& part : lone)
+    text += fmt::format("{} only in {}: {} section{} of {} value{}", text.empty() ? ";" : ",", part.only_in,
+                        grouped(part.sections), part.sections == 1 ? "" : "s", grouped(part.values),
+                        part.values == 1 ? "" : "s");
+  return text;
+}
+
 /// {"a": ..., "b": ...}: one key for each run, small letters.
 void put_values(Json& object, const Row& row) {
   for (std::size_t r = 0; r < row.values.size(); ++r)
@@ -108,12 +118,12 @@ std::string as_text(const Comparison& comparison) {
   if (comparison.parts.empty())
     return text +
            fmt::format("\nno difference{}: {} values compared\n", within, grouped(comparison.compared));
-  return text + fmt::format("\n{} of {} values differ{}\n", grouped(comparison.different),
-                            grouped(comparison.compared), within);
+  return text + fmt::format("\n{} of {} values differ{}{}\n", grouped(comparison.different),
+                            grouped(comparison.compared), within, lone_text(comparison.lone));
 }
 
 std::string as_json(const Comparison& comparison) {
-  Json runs = Json::array(), parameters = Json::array(), differences = Json::array();
+  Json parameters = Json::array(), differences = Json::array(), lone = Json::array();
   for (const Row& row : comparison.parameters) {
     put_values(parameters.emplace_back(Json{{"name", row.name}}), row);
   }
@@ -128,6 +138,9 @@ std::string as_json(const Comparison& comparison) {
   result["tolerance"] = comparison.tolerance;
   result["values"] = comparison.compared;
   result["different"] = comparison.different;
+  for (const Comparison::Lone& part : comparison.lone)
+    lone.push_back({{"only_in", part.only_in}, {"sections", part.sections}, {"values", part.values}});
+  result["lone"] = lone;
   result["parameters"] = parameters;
   result["differences"] = differences;
   return result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

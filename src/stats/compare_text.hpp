@@ -24,8 +24,14 @@ struct Comparison {
   std::vector<Run> runs;
   double tolerance = 0;
   std::vector<Row> parameters;  // those that differ
+  /// Pairs of a value of a section's first run and of a later run that has the section, too.
   std::size_t compared = 0, different = 0;
   std::vector<Part> parts;  // those with differences
+  struct Lone {
+    std::string only_in;  // as in Part
+    std::size_t sections = 0, values = 0;
+  };
+  std::vector<Lone> lone;  // what some runs lack
 };
 
 /// The run's name in the comparison: "A", "B", ...

@@ -13,10 +13,12 @@ class Random {
   static constexpr bool kPlain = true;  // its bytes are its state (util/archive_fields.hpp)
 
   explicit Random(std::uint32_t seed = 1) {
-    std::int64_t word = seed == 0 ? 1 : seed;
+    std::int64_t word = seed == 0 ? 1 : static_cast<std::int32_t>(seed);  // signed, as there
     for (std::uint32_t& r : state_) {
+      constexpr std::int64_t kModulus = 2147483647;
       r = static_cast<std::uint32_t>(word);
-      word = word * 16807 % 2147483647;  // Park and Miller's minimal standard generator
+      word = word * 16807 % kModulus;  // Park and Miller's minimal standard generator
+      if (word < 0) word += kModulus;
     }
     for (int i = 0; i < 310; ++i) (void)next();
   }

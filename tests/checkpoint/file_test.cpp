@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "checkpoint/folder.hpp"
+#include "tests/temporary_folder.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::checkpoint {
@@ -13,30 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using Catch::Matchers::Contains;
+using test::TemporaryFolder;
 
 Checkpoint sample(std::uint64_t kernels = 7) {
   return {{{"trace", "abc"}, {"configuration", "12"}}, kernels, std::string(5000, '\0') + "state"};
 }
-
-/// A folder that goes at the end of the test.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "lockstep-test-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace
 
@@ -79,11 +61,11 @@ TEST_CASE("the first difference in what a run is made from is named") {
 }
 
 TEST_CASE("a folder keeps the newest two checkpoints, and nothing else is touched") {
-  const Folder folder;
-  const std::string own = folder.path() + "/kernels-x.checkpoint";
+  const TemporaryFolder folder;
+  const std::string own = folder / "kernels-x.checkpoint";
   std::ofstream(own) << "mine";
   CHECK(list(folder.path()).empty());
-  CHECK(list(folder.path() + "/none").empty());
+  CHECK(list(folder / "none").empty());
   for (const std::uint64_t kernels : {9u, 10u, 1000u}) add(folder.path(), sample(kernels));
   const auto there = list(folder.path());
   REQUIRE(there.size() == 2);
@@ -97,14 +79,14 @@ TEST_CASE("a folder keeps the newest two checkpoints, and nothing else is touche
 }
 
 TEST_CASE("what is not there is named") {
-  const Folder folder;
+  const TemporaryFolder folder;
   CHECK_THROWS_WITH(read(folder.path()), Contains("has no checkpoint"));
-  CHECK_THROWS_WITH(read(folder.path() + "/none"), Contains("is not there"));
-  std::ofstream(folder.path() + "/file") << "x";
-  CHECK_THROWS_AS(prepare(folder.path() + "/file/below"), UserError);
-  prepare(folder.path() + "/a/b");
-  CHECK(fs::is_directory(folder.path() + "/a/b"));
-  CHECK(fs::is_empty(folder.path() + "/a/b"));
+  CHECK_THROWS_WITH(read(folder / "none"), Contains("is not there"));
+  std::ofstream(folder / "file") << "x";
+  CHECK_THROWS_AS(prepare(folder / "file/below"), UserError);
+  prepare(folder / "a/b");
+  CHECK(fs::is_directory(folder / "a/b"));
+  CHECK(fs::is_empty(folder / "a/b"));
 }
 
 }  // namespace lockstep::checkpoint

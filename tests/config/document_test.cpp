@@ -14,7 +14,7 @@
 using namespace lockstep;
 using namespace lockstep::config;
 using lockstep::config::test::error_of;
-using lockstep::config::test::TempFolder;
+using lockstep::config::test::TemporaryFolder;
 
 namespace {
 
@@ -81,7 +81,7 @@ TEST_CASE("a group is explained key by key, nothing else") {
 }
 
 TEST_CASE("each value says where it was set, and the comment there") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string part = folder.write("part.ini", "[l1]\nmshrs = 77 ; counted by me\n");
   const std::string file = folder.write("mine.ini",
                                         "include = rtxa6000\ninclude = part.ini\n[gpu]\nname = a100\n"
@@ -104,7 +104,7 @@ TEST_CASE("each value says where it was set, and the comment there") {
 }
 
 TEST_CASE("what no file sets is v100's value") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const Resolved c = resolve_with_origins(folder.write("mine.ini", "[l1]\nmshrs = 77\n"));
   CHECK_THAT(explain("gpu.sms", c),
              Catch::EndsWith("source: Volta whitepaper\n    set in: no file: as in v100\n"));

@@ -11,7 +11,7 @@
 using namespace lockstep;
 using namespace lockstep::config;
 using lockstep::config::test::error_of;
-using lockstep::config::test::TempFolder;
+using lockstep::config::test::TemporaryFolder;
 
 namespace {
 
@@ -21,7 +21,7 @@ std::string set_error(const std::string& option) {
 
 /// The error of a file with this text, its path cut off.
 std::string file_error(const std::string& text) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder.write("my.ini", text);
   const std::string message = error_of([&] { (void)resolve(file); });
   return message.starts_with(file) ? message.substr(file.size()) : message;
@@ -184,13 +184,13 @@ TEST_CASE("missing, unreadable and misspelt GPUs") {
   CHECK(error_of([] { (void)resolve("/no/such/file.ini"); }) == "'/no/such/file.ini' " + list);
   CHECK(error_of([] { (void)resolve(""); }) == "'' " + list);
   CHECK(error_of([] { (void)resolve("common"); }).find(list) != std::string::npos);
-  const TempFolder folder;
+  const TemporaryFolder folder;
   CHECK(error_of([&] { (void)resolve(folder.path()); }) ==
-        folder.path() + ": is a directory, expected an INI file");
+        folder.path().string() + ": is a directory, expected an INI file");
 }
 
 TEST_CASE("includes: relative to the file, later values win, cycles are found") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.write("sub/base.ini", "include = a100\n[l1]\nhit_latency = 99\nmshrs = 77\n");
   const std::string top = folder.write("top.ini", "include = sub/base.ini\nl1.mshrs = 78\n");
   const GpuConfig c = resolve(top, {"l1.tags_per_cycle=9"});
@@ -202,21 +202,21 @@ TEST_CASE("includes: relative to the file, later values win, cycles are found") 
   const std::string a = folder.write("a.ini", "include = b.ini\n");
   const std::string b = folder.write("b.ini", "\ninclude = ./sub/../a.ini\n");
   CHECK(error_of([&] { (void)resolve(a); }) ==
-        b + ":2: '" + folder.path() + "/./sub/../a.ini' includes itself");
+        b + ":2: '" + (folder / "./sub/../a.ini") + "' includes itself");
 
   for (int i = 0; i < 40; ++i)
     folder.write(fmt::format("n{}.ini", i), fmt::format("include = n{}.ini\n", i + 1));
-  CHECK(error_of([&] { (void)resolve(folder.path() + "/n0.ini"); }).find("includes nest deeper than 16") !=
+  CHECK(error_of([&] { (void)resolve(folder / "n0.ini"); }).find("includes nest deeper than 16") !=
         std::string::npos);
 
   folder.write("bad.ini", "\n[l1]\nways = x\n");
   const std::string outer = folder.write("outer.ini", "include = bad.ini\n");
   CHECK(error_of([&] { (void)resolve(outer); }) ==
-        folder.path() + "/bad.ini:3: l1.ways = 'x' is not a number; expected 1 to 512");
+        (folder / "bad.ini") + ":3: l1.ways = 'x' is not a number; expected 1 to 512");
 }
 
 TEST_CASE("sections, dotted keys, comments, blanks and line ends") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string file =
       folder.write("my.ini",
                    "\xef\xbb\xbf; first\r\ninclude = v100 # the base\r\n"

@@ -11,7 +11,7 @@
 
 using namespace lockstep;
 using namespace lockstep::config;
-using lockstep::config::test::TempFolder;
+using lockstep::config::test::TemporaryFolder;
 
 namespace {
 
@@ -74,7 +74,7 @@ void mutate(std::string& text, Random& random) {
 }  // namespace
 
 TEST_CASE("mutated INI files give a checked configuration or one error", "[long]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   Random random(20260101);
   int accepted = 0, rejected = 0;
   for (int round = 0; round < 4000; ++round) {

@@ -14,7 +14,7 @@
 
 using namespace lockstep;
 using namespace lockstep::config;
-using lockstep::config::test::TempFolder;
+using lockstep::config::test::TemporaryFolder;
 using trace::OpClass;
 
 namespace {
@@ -176,7 +176,7 @@ TEST_CASE("the set-ups of published simulations have their shape") {
 }
 
 TEST_CASE("the machine of UVMSmart's experiments has the options of its published logs") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const GpuConfig c = resolve(folder.write("gpu.ini", "include = uvmsmart_gtx1080ti\n"));
   // -gpgpu_clock_domains 1481.0:2962.0:1481.0:2750.0, the last one twice the command clock of GDDR5X.
   CHECK((c.clock.core_khz == 1481000 && c.clock.icnt_khz == 2962000 && c.clock.l2_khz == 1481000));
@@ -425,7 +425,7 @@ TEST_CASE("every number of every GPU has a source behind it") {
 
 TEST_CASE("the resolved text reads back to the same configuration") {
   for (const std::string& name : gpu_model_names()) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const GpuConfig c = resolve(name, {"l1.mshrs=123", "sm.scheduler=gto"});
     const std::string text = to_ini(c);
     const std::string file = folder.write("again.ini", text);
@@ -435,7 +435,7 @@ TEST_CASE("the resolved text reads back to the same configuration") {
 }
 
 TEST_CASE("the hash depends on every value and on nothing else") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::uint64_t v100 = hash(resolve("v100"));
   // In the reverse order of keys, without sections, in other units.
   const std::string file = folder.write("reverse.ini",

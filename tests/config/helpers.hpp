@@ -1,7 +1,5 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -9,38 +7,12 @@
 #include <string>
 
 #include "config/system_config.hpp"
+#include "tests/temporary_folder.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::config::test {
 
-/// A folder of its own that goes away with the test.
-class TempFolder {
- public:
-  TempFolder() {
-    static int number = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("lockstep-config-" + std::to_string(::getpid()) + "-" + std::to_string(number++));
-    std::filesystem::create_directories(path_);
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
-  /// Writes `text` and returns the path.
-  std::string write(const std::string& name, const std::string& text) const {
-    const std::filesystem::path file = path_ / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << text;
-    return file.string();
-  }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using lockstep::test::TemporaryFolder;
 
 /// A kind of link for system files.
 inline constexpr const char* kLink =
@@ -49,7 +21,7 @@ inline constexpr const char* kLink =
 
 /// The system of a file with this text.
 inline SystemConfig read_system(const std::string& text, std::uint32_t devices = 0) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   return resolve_system(folder.write("s.ini", text), devices);
 }
 

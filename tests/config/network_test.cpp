@@ -12,7 +12,7 @@ namespace {
 using Catch::Matchers::Contains;
 using test::kLink;
 using test::read_system;
-using test::TempFolder;
+using test::TemporaryFolder;
 
 constexpr const char* kEdges =
     "[edges]\ngpuN.busN = wire\nnicN.busN = wire\nhostN.busN = wire\nnics.net = wire\n";

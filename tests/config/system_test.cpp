@@ -14,7 +14,7 @@ namespace {
 using Catch::Matchers::Contains;
 using test::kLink;
 using test::read_system;
-using test::TempFolder;
+using test::TemporaryFolder;
 
 std::uint64_t bandwidth(const SystemConfig& s, std::uint32_t a, std::uint32_t b) {
   for (const LinkEdge& e : s.edges)
@@ -91,7 +91,7 @@ TEST_CASE("The first devices of a system keep their links") {
 }
 
 TEST_CASE("A file describes a system of different devices; --set is for all of them") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder.write(
       "s.ini",
       std::string("[system]\nname = mine\ndevices = a100 * 2, v100\nswitches = hub\n[port]\nlanes = 2\n") +
@@ -147,7 +147,7 @@ TEST_CASE("Every file of systems/ is registered, and every number of its links h
 }
 
 TEST_CASE("A device's file is looked for beside the system's") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.write("mine.ini", "include = a100\n[gpu]\nname = mine\n[l1]\nhit_latency = 41\n");
   const SystemConfig s = resolve_system(folder.write("s.ini", "[system]\ndevices = mine.ini * 2, v100\n"));
   REQUIRE(s.devices.size() == 3);

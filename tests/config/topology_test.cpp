@@ -14,10 +14,10 @@ namespace lockstep::config {
 namespace {
 
 using Catch::Matchers::Contains;
-using test::TempFolder;
+using test::TemporaryFolder;
 
 SystemConfig read(std::uint32_t devices, const std::string& topology, const std::string& more = "") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   return resolve_system(folder.write(
       "s.ini", fmt::format("[system]\ndevices = v100 * {}\n{}"
                            "[wire]\nbytes_per_second = 10 GB/s\nlatency_ps = 100 ns\npacket_bytes = 256\n"
@@ -118,7 +118,7 @@ TEST_CASE("Topologies: every one reads back from the text of its system, and swi
   for (const char* text : topologies_text) {
     const SystemConfig system = read(8, text, "switches = own\n[edges]\ngpu0.own = wire\n");
     CHECK(system.switches.front() == "own");
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const SystemConfig again = resolve_system(folder.write("again.ini", to_ini(system)));
     CHECK(to_ini(again) == to_ini(system));
     CHECK(again.edges.size() == system.edges.size());

@@ -1,6 +1,7 @@
 // --profile-from-start off: what a program does outside of its ranges (cudaProfilerStart() to
 // cudaProfilerStop()) is executed, but neither recorded nor simulated.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -162,22 +163,57 @@ TEST_CASE("ranges: a graph counts where it is launched", "[long]") {
   CHECK(all.stats.at("kernels") == alone.stats.at("kernels"));
 }
 
-TEST_CASE("ranges: where none has a kernel it is said that nothing was recorded, and why") {
-  const std::vector<std::string> off = {"-q", "--profile-from-start", "off"};
-  const std::string usual = "the program launched no kernel, or one failed: nothing to simulate";
-  const Finished none = run_ranges("none", "all", off), empty = run_ranges("empty", "all", off);
-  for (const Finished* done : {&none, &empty}) {
-    CHECK(done->out == "9\n");
-    CHECK_THAT(done->err, Catch::Contains(usual));
+TEST_CASE("ranges: where none has a kernel, exec and record end with one error that says why, and no file") {
+  struct Row {
+    const char *which, *why;
+  };
+  for (const Row& row :
+       {Row{"none", "has not called cudaProfilerStart() or cuProfilerStart(): it entered no range"},
+        Row{"empty", "launched no kernel between cudaProfilerStart() and cudaProfilerStop()"}}) {
+    const Folder folder;
+    const auto check = [&](const std::string& command, std::vector<std::string> options) {
+      INFO(command << " " << row.which);
+      options.insert(options.end(), {"-q", "--profile-from-start", "off"});
+      const Finished done = run_ranges(row.which, "all", std::move(options), command);
+      CHECK(done.code == 2);
+      CHECK(done.out == "9\n");
+      CHECK_THAT(done.err,
+                 Catch::StartsWith("lockstep: error: " + command + ": --profile-from-start off: the "));
+      CHECK_THAT(done.err, Catch::Contains(row.why) && Catch::Contains("expected a kernel in"));
+      CHECK(count_lines(done.err) == 1);
+    };
+    check("exec", {"-o", folder / "out"});
+    CHECK_FALSE(std::filesystem::exists(folder / "out/config.ini"));
+    check("exec", {"--record", folder / "kept.lst"});
+    check("exec", {"--functional", "--record", folder / "kept.lst"});
+    check("exec", {"--managed", "all"});  // simulated after the program's end
+    check("record", {folder / "kept.lst"});
+    CHECK_FALSE(std::filesystem::exists(folder / "kept.lst"));
   }
-  CHECK_THAT(none.err,
-             Catch::Contains("has not called cudaProfilerStart() or cuProfilerStart(): it entered no range"));
-  CHECK_THAT(empty.err,
-             Catch::Contains("launched no kernel between cudaProfilerStart() and cudaProfilerStop()"));
+}
+
+TEST_CASE("a program without kernels is an error of exec and record, and leaves an older trace as it was") {
   const Folder folder;
-  const Finished recorded =
-      run_ranges("none", "all", {folder / "out.lst", "-q", "--profile-from-start", "off"}, "record");
-  CHECK_THAT(recorded.err, Catch::Contains("it entered no range"));
+  spill(folder / "kept.lst", "an older file");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"exec", "-q"},
+        {"exec", "-q", "--record", folder / "kept.lst"},
+        {"exec", "-q", "--managed", "all", "--record", folder / "kept.lst"},
+        {"record", "-q", folder / "kept.lst"}}) {
+    auto words = command;
+    words.insert(words.end(), {"--", "/bin/echo", "hello"});
+    const Finished done = run(words);
+    INFO(done.err);
+    CHECK(done.code == 2);
+    CHECK(done.out == "hello\n");
+    CHECK_THAT(done.err,
+               Catch::StartsWith("lockstep: error: " + command[0] + ": the program launched no kernel"));
+    CHECK_THAT(done.err, Catch::Contains("expected at least one") && Catch::Contains("--functional"));
+    CHECK(slurp(folder / "kept.lst") == "an older file");
+  }
+  CHECK(run({"exec", "--functional", "--", "/bin/echo", "hello"}).code == 0);
+  CHECK(run({"record", folder / "new.lst", "--", "/bin/sh", "-c", "exit 7"}).code == 7);
+  CHECK(run({"exec", "--", "/bin/sh", "-c", "exit 7"}).code == 7);
 }
 
 TEST_CASE("ranges: from the start on, the calls change nothing", "[long]") {

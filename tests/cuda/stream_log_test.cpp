@@ -121,6 +121,41 @@ TEST_CASE("an event is recorded behind the stream's commands and waited for by i
   CHECK(text(log) == "K1 R1 S2:0 K2 E0");
 }
 
+TEST_CASE(
+    "an event without work before it is waited for by a wait for its stream or for all, and only once") {
+  StreamLog log(2);
+  const auto record = [&](std::uint32_t stream) {
+    log.enter(stream, false);
+    return log.record(stream);
+  };
+  kernel(log, 2, false);
+  log.wait_all();
+  (void)record(2);
+  (void)record(2);
+  log.wait_all(1);  // the other device
+  log.wait_all();
+  log.wait_all();
+  CHECK(text(log) == "K2 W R2 R2 W");
+  (void)record(2);
+  (void)record(3);
+  log.wait_stream(2, false);
+  log.wait_stream(2, false);
+  CHECK(text(log) == "K2 W R2 R2 W R2 R3 E2");
+  log.wait_all();  // for stream 3's
+  log.wait_all();
+  CHECK(text(log) == "K2 W R2 R2 W R2 R3 E2 W");
+  const std::uint32_t event = record(2), last = record(2);
+  log.wait_event(event);
+  log.wait_event(last);
+  log.wait_all();  // the host has waited for both
+  log.wait_stream(2, false);
+  CHECK(text(log) == "K2 W R2 R2 W R2 R3 E2 W R2 R2 E4 E5");
+  kernel(log, 2, false);
+  log.wait_stream(2, false);  // by an event of the log's own, which the program does not know
+  log.wait_stream(2, false);
+  CHECK(text(log) == "K2 W R2 R2 W R2 R3 E2 W R2 R2 E4 E5 K2 R2 E6");
+}
+
 TEST_CASE("several devices: each has a default stream with its number, and waits of its own") {
   StreamLog log(2);
   const auto kernel_on = [&](unsigned device, std::uint32_t stream) {

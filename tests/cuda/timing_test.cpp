@@ -58,6 +58,14 @@ TEST_CASE("kernels of two streams run side by side, those of one do not", "[long
   CHECK(static_cast<double>(found[2]) == Approx(one).epsilon(0.15));
 }
 
+TEST_CASE("events without work between them are complete behind a wait for all or for their stream") {
+  const Finished done = run_timing("settled");
+  CHECK(done.err.empty());
+  const auto found = numbers(done.out);
+  REQUIRE(found.size() == 6);  // the first two: no wait, whatever the event's own time
+  CHECK(std::vector<long>(found.begin() + 2, found.end()) == std::vector<long>{0, 0, 0, 0});
+}
+
 TEST_CASE("--clock simulated: the program's clocks agree with its events, for every number of threads",
           "[long]") {
   const Finished done = run_timing("host-clocks", {"-q", "--clock", "simulated"});

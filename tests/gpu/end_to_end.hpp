@@ -11,29 +11,10 @@
 #include "gpu/simulation.hpp"
 #include "stats/report.hpp"
 #include "synth/synth.hpp"
+#include "tests/temporary_folder.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::test {
-
-/// A folder that is gone at the end of the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "lockstep-test-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 using SynthValues = std::map<std::string, std::string>;
 

@@ -120,6 +120,7 @@ TEST_CASE("series take the palette's colours in turn, or the one that is given")
 
 TEST_CASE("a point's hint is its label, or its series' name, and both values with units") {
   Chart chart = chart_of({{1, 2, "p"}, {1500, 2, ""}}, Mark::kPoints);
+  chart.x.to = 2000;
   chart.x.unit = "B";
   CHECK(drawn(svg(chart), "circle")[0].hint == "p: 1 B, 2");
   CHECK(drawn(svg(chart), "circle")[1].hint == "1500 B, 2");

@@ -19,7 +19,7 @@ struct Compared {
 };
 
 Compared compare_texts(const std::string& a, const std::string& b, const CompareOptions& options = {}) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   // not write_file: it waits for the disk, and there are thousands of these
   std::ofstream(folder / "a.json") << a;
   std::ofstream(folder / "b.json") << b;
@@ -39,7 +39,7 @@ nlohmann::json differences(const RunReport& a, const RunReport& b, double tolera
 }  // namespace
 
 TEST_CASE("equal reports compare equal, folders too") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_outputs(folder / "a", sample_report(), {});
   write_outputs(folder / "b", sample_report(), {});
   bool different = true;
@@ -99,6 +99,46 @@ TEST_CASE("missing kernels, other names and cut-short runs are differences") {
   CHECK(!compare_reports(a, b).different);
 }
 
+TEST_CASE("values are counted in the sections that two runs have, and what one of them lacks beside these") {
+  // Files written by hand: totals of two and three values, of which one is the same, and a kernel in one
+  // only.
+  const std::string head = "{\"schema\":1,\"trace\":{},\"copies\":[],", kernel = "{\"id\":1,\"name\":\"k\"";
+  const std::string with =
+      head + "\"kernels\":[" + kernel + ",\"x\":1,\"y\":2,\"z\":3}],\"total\":{\"p\":1,\"q\":2}}";
+  const std::string without = head + "\"kernels\":[],\"total\":{\"p\":1,\"q\":3,\"r\":4}}";
+  for (const bool first : {true, false}) {
+    CAPTURE(first);
+    const auto json =
+        nlohmann::json::parse(compare_texts(first ? with : without, first ? without : with, {0, true}).text);
+    CHECK(json["values"] == 3);     // p, q, r
+    CHECK(json["different"] == 2);  // q, and r, which one lacks
+    REQUIRE(json["lone"].size() == 1);
+    CHECK(json["lone"][0]["only_in"] == (first ? "A" : "B"));
+    CHECK(json["lone"][0]["sections"] == 1);
+  }
+}
+
+TEST_CASE("of three runs, what the first lacks is compared between the others") {
+  const TemporaryFolder folder;
+  std::vector<ComparedRun> runs;
+  for (unsigned i = 0; i < 3; ++i) {
+    RunReport report = sample_report(i == 0 ? 1 : 2);
+    if (i == 2) report.kernels[1].cycles += 1;
+    runs.push_back({folder / std::string(1, static_cast<char>('a' + i)), {}});
+    write_outputs(runs.back().path, report, {});
+  }
+  bool different = false;
+  const auto json = nlohmann::json::parse(compare(runs, {0, true}, different));
+  CHECK(json["different"] <= json["values"]);
+  CHECK(json["lone"][0]["only_in"] == "B, C");
+  bool found = false;
+  for (const auto& d : json["differences"])
+    found =
+        found || (d["where"] == "kernel 2 kernel_2" && d.contains("counter") && d["counter"] == "cycles" &&
+                  d["a"].is_null() && d["c"] == d["b"].get<std::uint64_t>() + 1);
+  CHECK(found);
+}
+
 TEST_CASE("kernels of the same id and name are matched one by one") {
   RunReport a = sample_report(2);
   a.kernels[1] = a.kernels[0];
@@ -110,7 +150,7 @@ TEST_CASE("kernels of the same id and name are matched one by one") {
 }
 
 TEST_CASE("several runs are compared with the first, side by side") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::vector<ComparedRun> runs;
   for (unsigned i = 0; i < 4; ++i) {
     RunReport report = sample_report(2);
@@ -124,6 +164,7 @@ TEST_CASE("several runs are compared with the first, side by side") {
   const auto json = nlohmann::json::parse(compare(runs, {0, true}, different));
   CHECK(different);
   CHECK(json["d"] == runs[3].path + "/stats.json");
+  CHECK(json["different"] <= json["values"]);
   bool cycles = false, missing = false;
   for (const auto& d : json["differences"]) {
     if (d["where"] == "kernel 1 kernel_1" && d["counter"] == "cycles") {
@@ -148,7 +189,7 @@ TEST_CASE("several runs are compared with the first, side by side") {
 }
 
 TEST_CASE("parameters are shown where they differ") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   RunReport a = sample_report(1), b = a;
   b.overrides = {{"l1.ways", "8"}, {"sm.scheduler", "lrr"}};
   write_outputs(folder / "a", a, {});

@@ -68,6 +68,10 @@ TEST_CASE("compare text: the last line counts what differs, and by how much it h
   CHECK_THAT(as_text(c), Catch::EndsWith("\n1,000 of 12,345 values differ\n"));
   c.tolerance = 0.05;
   CHECK_THAT(as_text(c), Catch::EndsWith("\n1,000 of 12,345 values differ by more than 0.05\n"));
+  c.lone = {{"A", 1, 1}, {"B, C", 2'000, 30'000}};
+  CHECK_THAT(as_text(c),
+             Catch::EndsWith("\n1,000 of 12,345 values differ by more than 0.05; only in A: 1 "
+                             "section of 1 value, only in B, C: 2,000 sections of 30,000 values\n"));
   c.parts.clear();
   CHECK_THAT(as_text(c), Catch::EndsWith("\nno difference by more than 0.05: 12,345 values compared\n"));
   c.tolerance = 0;
@@ -96,8 +100,10 @@ TEST_CASE("compare text: 30 sections of 40 values and 20 parameters are shown, t
 TEST_CASE("compare JSON: numbers keep every digit, text that is not UTF-8 is replaced") {
   Comparison c = comparison_of({"cycles", {18446744073709551615u, nullptr, "\xff"}});
   c.tolerance = 0.25;
+  c.lone = {{"B", 2, 30}};
   const Json json = Json::parse(as_json(c));
   CHECK(json["schema"] == 1);
+  CHECK(json["lone"] == Json::array({{{"only_in", "B"}, {"sections", 2}, {"values", 30}}}));
   CHECK(json["b"] == "B.json");
   CHECK(json["tolerance"] == 0.25);
   CHECK(json["values"] == 12'345);

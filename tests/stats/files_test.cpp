@@ -42,7 +42,7 @@ std::size_t files_in(const std::string& folder) {
 }  // namespace
 
 TEST_CASE("a file is replaced as a whole") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_file(folder / "a", "old");
   write_file(folder / "a", std::string(100000, 'x'));
   CHECK(read_file(folder / "a") == std::string(100000, 'x'));
@@ -50,7 +50,7 @@ TEST_CASE("a file is replaced as a whole") {
 }
 
 TEST_CASE("a full disk leaves the old file, no temporary one, and one clear error") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_file(folder / "a", "old");
   std::string message;
   {
@@ -68,7 +68,7 @@ TEST_CASE("a full disk leaves the old file, no temporary one, and one clear erro
 }
 
 TEST_CASE("a full disk while results are written leaves the earlier stats.json") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_outputs(folder.path(), sample_report(1), {});
   const std::string before = read_file(folder / "stats.json");
   {
@@ -80,7 +80,7 @@ TEST_CASE("a full disk while results are written leaves the earlier stats.json")
 }
 
 TEST_CASE("outputs are the files that are documented") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   RunReport report = sample_report(1);
   report.intervals.push_back({100, {}});
   write_outputs(folder / "new/deep", report, {});
@@ -93,7 +93,7 @@ TEST_CASE("outputs are the files that are documented") {
 }
 
 TEST_CASE("paths that cannot be written are named") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_file(folder / "file", "");
   CHECK_THROWS_WITH(make_folder(folder / "file"), Catch::Contains("file: cannot make the folder"));
   CHECK_THROWS_WITH(write_file(folder / "none/x", ""),

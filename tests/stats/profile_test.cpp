@@ -119,7 +119,7 @@ TEST_CASE("profile.json: instructions say their source only where it is known") 
 }
 
 TEST_CASE("profile.json is written with the results of a run that has one, and an older one removed") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   RunReport report = profiled_report();
   write_outputs(folder.path(), report, {});
   CHECK(read_file(folder / "profile.json") == profile_json(report));

@@ -1,15 +1,15 @@
 // Reports for the tests of this folder.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstring>
-#include <filesystem>
 #include <string>
 
 #include "stats/report.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace lockstep::stats {
+
+using test::TemporaryFolder;
 
 /// A kernel whose counters are all different: word i has the value (i + 1) * 1000 + salt.
 inline KernelResult sample_kernel(std::uint64_t id, std::uint64_t salt) {
@@ -45,25 +45,5 @@ inline RunReport sample_report(std::uint64_t kernels = 3) {
   report.remarks = {"tensor maps are not traced"};
   return report;
 }
-
-/// A folder that goes at the end of the test.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace lockstep::stats

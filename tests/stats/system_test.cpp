@@ -49,7 +49,7 @@ ManagedReport managed_report(std::uint64_t first) {
 }
 
 bool differ(const RunReport& a, const RunReport& b) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_file(folder / "a.json", to_json(a));
   write_file(folder / "b.json", to_json(b));
   bool different = false;

@@ -27,19 +27,19 @@ using Catch::Contains;
 class FakeSbatch {
  public:
   explicit FakeSbatch(int code) {
-    const std::string file = folder_.path() + "/sbatch";
+    const std::string file = folder_ / "sbatch";
     stats::write_file(
-        file, "#!/bin/sh\necho \"$@\" >> " + folder_.path() + "/calls\nexit " + std::to_string(code) + "\n");
+        file, "#!/bin/sh\necho \"$@\" >> " + (folder_ / "calls") + "\nexit " + std::to_string(code) + "\n");
     ::chmod(file.c_str(), 0755);
-    ::setenv("PATH", (folder_.path() + ":" + before_).c_str(), 1);
+    ::setenv("PATH", (folder_.path().string() + ":" + before_).c_str(), 1);
   }
   ~FakeSbatch() { ::setenv("PATH", before_.c_str(), 1); }
   FakeSbatch(const FakeSbatch&) = delete;
   FakeSbatch& operator=(const FakeSbatch&) = delete;
-  [[nodiscard]] std::string calls() const { return stats::read_file(folder_.path() + "/calls"); }
+  [[nodiscard]] std::string calls() const { return stats::read_file(folder_ / "calls"); }
 
  private:
-  stats::TempFolder folder_;
+  test::TemporaryFolder folder_;
   std::string before_ = ::getenv("PATH");
 };
 
@@ -85,7 +85,7 @@ TEST_CASE("plan: the runs are the numbers from 0 on with the axes' sizes as base
 TEST_CASE("plan: a speed-up may be against another workload, at the same values of all axes") {
   const Study study = parse_study(
       study_text(3, {2}) + "[speedup]\nof = \"cycles\"\nagainst = { workload = \"w1\" }\n", "s.toml");
-  const stats::TempFolder folder;
+  const test::TemporaryFolder folder;
   const RunStore store(folder.path());
   const unsigned cycles[] = {100, 200, 10, 30, 20, 0};
   std::vector<std::string> keys;
@@ -119,17 +119,17 @@ TEST_CASE("plan: a speed-up may be against another workload, at the same values 
 }
 
 TEST_CASE("plan: a thousand tasks an array, with indices from 1 on behind an offset") {
-  const stats::TempFolder folder;
+  const test::TemporaryFolder folder;
   const ArrayOptions options{.task = {"task"}, .folder = folder.path(), .threads = 2, .sbatch = {"--mem=4G"}};
   {
     const FakeSbatch sbatch(0);
     submit_array(options, std::vector<std::size_t>{1, 2, 1000, 1001, 1003, 2500, 3001});
     const std::string rest =
-        " --output=" + folder.path() + "/logs/%A_%a.log --mem=4G " + folder.path() + "/array.sbatch ";
+        " --output=" + (folder / "logs/%A_%a.log") + " --mem=4G " + (folder / "array.sbatch") + " ";
     CHECK(sbatch.calls() == "--array=1-2,1000" + rest + "0\n--array=1,3" + rest + "1000\n--array=500" + rest +
                                 "2000\n--array=1" + rest + "3000\n");
-    CHECK(stats::read_file(folder.path() + "/array.sbatch") == array_script(options));
-    CHECK(std::filesystem::is_directory(folder.path() + "/logs"));
+    CHECK(stats::read_file(folder / "array.sbatch") == array_script(options));
+    CHECK(std::filesystem::is_directory(folder / "logs"));
   }
   const FakeSbatch refuses(1);
   CHECK_THROWS_WITH(submit_array(options, std::vector<std::size_t>{1}), Contains("sbatch refused the array"));

@@ -81,8 +81,8 @@ void add_in_vain(CompactFile& file, ChunkTeam& team) {
   file.restart();
 }
 
-std::string by_team(const TempDir& dir, unsigned threads, bool restarted) {
-  const std::string path = (dir.path / "team.lst").string();
+std::string by_team(const TemporaryFolder& dir, unsigned threads, bool restarted) {
+  const std::string path = dir / "team.lst";
   CompactFile file(path, kLevel);
   const KernelHeader h = header();
   ChunkTeam team(file, kLevel);
@@ -105,8 +105,8 @@ std::string by_team(const TempDir& dir, unsigned threads, bool restarted) {
 }  // namespace
 
 TEST_CASE("CTAs of several threads make the bytes of CTAs one by one", "[matrix]") {
-  const TempDir dir;
-  const std::string path = (dir.path / "one.lst").string();
+  const TemporaryFolder dir;
+  const std::string path = dir / "one.lst";
   {
     CompactFile file(path, kLevel);
     for (int k = 0; k < kKernels; ++k) {

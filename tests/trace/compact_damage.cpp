@@ -15,12 +15,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string small_compact(const TempDir& dir) {
+std::string small_compact(const TemporaryFolder& dir) {
   RandomTrace random;
   random.ctas = 3;
   random.lines = 6;
   const auto set = open_trace(dir.write("kernel-1.traceg", random.text()));
-  const std::string out = (dir.path / "t.lst").string();
+  const std::string out = dir / "t.lst";
   write_compact(*set, out);
   return slurp(out);
 }
@@ -111,7 +111,7 @@ void read_or_refuse(const Read& read, Tally& tally) {
 }  // namespace
 
 TEST_CASE("A compact trace written by hand after its description is read") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string path = dir.write("hand.lst", ByHand{}.file());
   CHECK(compact_error(path).empty());
   const auto set = open_trace(path);
@@ -129,9 +129,9 @@ TEST_CASE("A compact trace written by hand after its description is read") {
 }
 
 TEST_CASE("Every damaged bit of a compact trace is found") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string good = small_compact(dir);
-  const std::string path = (dir.path / "t.lst").string();
+  const std::string path = dir / "t.lst";
   REQUIRE(compact_error(path).empty());
   for (std::size_t at = 0; at < good.size(); ++at) {
     std::string bytes = good;
@@ -144,7 +144,7 @@ TEST_CASE("Every damaged bit of a compact trace is found") {
 }
 
 TEST_CASE("Every truncation of a compact trace is found") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string good = small_compact(dir);
   for (std::size_t size = 0; size < good.size(); ++size) {
     const std::string path = dir.write("t.lst", good.substr(0, size));
@@ -154,7 +154,7 @@ TEST_CASE("Every truncation of a compact trace is found") {
 }
 
 TEST_CASE("Versions, kinds and sizes that cannot be are refused") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const auto error = [&](const std::string& bytes) { return compact_error(dir.write("t.lst", bytes)); };
   ByHand hand;
   std::string other = hand.file();
@@ -187,7 +187,7 @@ TEST_CASE("Versions, kinds and sizes that cannot be are refused") {
 }
 
 TEST_CASE("Mutated blocks with right checksums are read or refused") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   RandomTrace trace;
   trace.ctas = 5;
   trace.warps = 3;
@@ -241,15 +241,15 @@ TEST_CASE("Mutated blocks with right checksums are read or refused") {
 }
 
 TEST_CASE("A conversion that fails leaves nothing behind and what was there alone") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string text = RandomTrace{}.text();
   const auto broken = open_trace(dir.write("kernel-1.traceg", text.substr(0, text.size() / 2)));
   const std::string out = dir.write("t.lst", "precious");
   CHECK_THROWS_AS(write_compact(*broken, out), InputError);
   CHECK(slurp(out) == "precious");
-  CHECK(std::distance(fs::directory_iterator(dir.path), fs::directory_iterator{}) == 2);
+  CHECK(std::distance(fs::directory_iterator(dir.path()), fs::directory_iterator{}) == 2);
   const auto good = open_trace(dir.write("kernel-1.traceg", text));
-  CHECK_THROWS_AS(write_compact(*good, (dir.path / "no" / "t.lst").string()), UserError);
-  CHECK_THROWS_WITH(write_compact(*good, dir.path.string()),
+  CHECK_THROWS_AS(write_compact(*good, (dir.path() / "no" / "t.lst").string()), UserError);
+  CHECK_THROWS_WITH(write_compact(*good, dir.path().string()),
                     Catch::Contains("cannot be written: Is a directory"));
 }

@@ -82,8 +82,8 @@ class LargeSet final : public TraceSet {
 
 TEST_CASE("A compact trace is read with little memory, which is used again") {
   constexpr std::uint32_t kCtas = 400;  // 50 MB of words
-  const TempDir dir;
-  const std::string out = (dir.path / "t.lst").string();
+  const TemporaryFolder dir;
+  const std::string out = dir / "t.lst";
   const LargeSet large(kCtas);
   const ConvertProgress done = write_compact(large, out);
   CHECK(done.warp_instructions == std::uint64_t{kCtas} * kLargeWarps * (kSharedLoads + kOtherRecords));
@@ -106,8 +106,8 @@ TEST_CASE("A compact trace is read with little memory, which is used again") {
 }
 
 TEST_CASE("A chunk's content does not depend on whether its warps share records in memory") {
-  const TempDir dir;
-  const std::string first = (dir.path / "a.lst").string(), second = (dir.path / "b.lst").string();
+  const TemporaryFolder dir;
+  const std::string first = dir / "a.lst", second = dir / "b.lst";
   write_compact(*open_trace(LOCKSTEP_SOURCE_DIR "/traces/sgemm"), first);
   write_compact(*open_trace(first), second);
   CHECK((slurp(first) == slurp(second)));

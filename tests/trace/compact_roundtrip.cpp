@@ -18,7 +18,7 @@ struct Real {
 constexpr Real kReal[] = {
     {"vectoradd-a100", 5136}, {"bfs-a100", 313684}, {"ffma-h100-10", 784}, {"ffma-h100-40", 808}};
 
-std::string list_of(const TempDir& dir, const std::string& lines) {
+std::string list_of(const TemporaryFolder& dir, const std::string& lines) {
   return dir.write("kernelslist.g", lines);
 }
 
@@ -63,11 +63,11 @@ std::string gather_text(unsigned ctas, unsigned warps, std::uint32_t seed) {
 }  // namespace
 
 TEST_CASE("The bundled traces survive conversion") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   for (const char* name : {"streaming", "sgemm", "random", "chain", "mixed"}) {
     INFO(name);
     const auto text = open_trace(std::string(LOCKSTEP_SOURCE_DIR "/traces/") + name);
-    const std::string out = (dir.path / "t.lst").string();
+    const std::string out = dir / "t.lst";
     const ConvertProgress done = write_compact(*text, out);
     CHECK(done.bytes == fs::file_size(out));
     const auto compact = open_trace(out);
@@ -80,8 +80,8 @@ TEST_CASE("The bundled traces survive conversion") {
 }
 
 TEST_CASE("Warps with the same records share them in memory") {
-  const TempDir dir;
-  const std::string out = (dir.path / "t.lst").string();
+  const TemporaryFolder dir;
+  const std::string out = dir / "t.lst";
   write_compact(*open_trace(LOCKSTEP_SOURCE_DIR "/traces/sgemm"), out);
   const auto feed = open_trace(out)->open(0);
   feed->decode_now(1);
@@ -96,11 +96,11 @@ TEST_CASE("Real traces survive conversion and become smaller than xz -9e makes t
     WARN("no traces in ../shared: skipped");
     return;
   }
-  const TempDir dir;
+  const TemporaryFolder dir;
   for (const Real& real : kReal) {
     INFO(real.name);
     const auto text = open_trace((shared_traces() / real.name).string());
-    const std::string out = (dir.path / "t.lst").string();
+    const std::string out = dir / "t.lst";
     const ConvertProgress done = write_compact(*text, out);
     CHECK(done.bytes <= real.xz_bytes);
     require_same_trace(*text, *open_trace(out));
@@ -108,7 +108,7 @@ TEST_CASE("Real traces survive conversion and become smaller than xz -9e makes t
 }
 
 TEST_CASE("Random kernels survive conversion") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   for (std::uint32_t seed = 1; seed <= 30; ++seed) {
     RandomTrace random;
     random.seed = seed;
@@ -116,16 +116,16 @@ TEST_CASE("Random kernels survive conversion") {
     random.warps = 1 + seed % 4;
     INFO("seed " << seed);
     const auto text = open_trace(dir.write("kernel-1.traceg", random.text()));
-    const std::string out = (dir.path / "t.lst").string();
+    const std::string out = dir / "t.lst";
     write_compact(*text, out);
     require_same_trace(*text, *open_trace(out));
   }
 }
 
 TEST_CASE("Gathers survive conversion; the same elements of a second array cost next to nothing") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const auto text = open_trace(dir.write("kernel-1.traceg", gather_text(40, 4, 3)));
-  const std::string out = (dir.path / "t.lst").string();
+  const std::string out = dir / "t.lst";
   const ConvertProgress done = write_compact(*text, out);
   require_same_trace(*text, *open_trace(out));
   // 160 warps of about 16 lanes: masks of 32 bits, 12 bits per lane for the first gather and 64 for the last.
@@ -151,9 +151,9 @@ TEST_CASE("Values at the ends of their ranges survive conversion") {
                         "0040 80000001 1 R2 LDG.E 1 R4 4 0 0x0 0x80000000", "0050 ffffffff 0 BAR.SYNC 0 0 15",
                         "0050 ffffffff 0 BAR.SYNC 0 0 -3", "0060 00000001 0 WHATEVER.X 0 0"}));
   }
-  const TempDir dir;
+  const TemporaryFolder dir;
   const auto set = open_trace(dir.write("kernel-1.traceg", text));
-  const std::string out = (dir.path / "t.lst").string();
+  const std::string out = dir / "t.lst";
   write_compact(*set, out);
   require_same_trace(*set, *open_trace(out));
   OpenOptions strict;
@@ -162,7 +162,7 @@ TEST_CASE("Values at the ends of their ranges survive conversion") {
 }
 
 TEST_CASE("Lists, copies, repeated and unprocessed kernels survive conversion") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   RandomTrace random;
   dir.write("kernel-1.traceg", random.text());
   HeaderText header;
@@ -173,7 +173,7 @@ TEST_CASE("Lists, copies, repeated and unprocessed kernels survive conversion") 
   const auto set = open_trace(list_of(dir,
                                       "MemcpyHtoD,0xffffffffffffff00,18446744073709551615\nkernel-1.traceg\n"
                                       "kernel-2.trace\nkernel-1.traceg\nMemcpyDtoH,0x10,8\n"));
-  const std::string out = (dir.path / "t.lst").string(), again = (dir.path / "u.lst").string();
+  const std::string out = dir / "t.lst", again = dir / "u.lst";
   write_compact(*set, out);
   const auto compact = open_trace(out);
   require_same_trace(*set, *compact);
@@ -184,25 +184,25 @@ TEST_CASE("Lists, copies, repeated and unprocessed kernels survive conversion") 
 }
 
 TEST_CASE("The bytes depend on the trace alone") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const auto set = open_trace(LOCKSTEP_SOURCE_DIR "/traces/mixed");
   std::string first;
   for (const unsigned threads : {1u, 3u}) {
     ConvertOptions options;
     options.threads = threads;
-    write_compact(*set, (dir.path / "t.lst").string(), options);
-    const std::string bytes = slurp(dir.path / "t.lst");
+    write_compact(*set, dir / "t.lst", options);
+    const std::string bytes = slurp(dir.path() / "t.lst");
     if (first.empty()) first = bytes;
     CHECK((bytes == first));
   }
 }
 
 TEST_CASE("Kernels of many chunks: any of them is read without those before it") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   dir.write("kernel-1.traceg", gather_text(600, 8, 1));
   dir.write("kernel-2.traceg", gather_text(20, 1, 2));
   const auto set = open_trace(list_of(dir, "kernel-1.traceg\nkernel-2.traceg\n"));
-  const std::string out = (dir.path / "t.lst").string();
+  const std::string out = dir / "t.lst";
   write_compact(*set, out);
   require_same_trace(*set, *open_trace(out));
   // The first kernel's chunks come first in the file.
@@ -216,9 +216,9 @@ TEST_CASE("Kernels of many chunks: any of them is read without those before it")
 }
 
 TEST_CASE("A damaged chunk is an error only when its CTAs are wanted") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const auto set = open_trace(dir.write("kernel-1.traceg", gather_text(600, 8, 1)));
-  const std::string out = (dir.path / "t.lst").string();
+  const std::string out = dir / "t.lst";
   write_compact(*set, out);
   std::string bytes = slurp(out);
   const auto first_end = 12 + 13 + static_cast<unsigned char>(bytes[13]) +

@@ -21,7 +21,7 @@ class Folders {
  public:
   Folders() {
     for (const char* d : {"a", "b"}) {
-      std::filesystem::create_directory(dir_.path / d);
+      std::filesystem::create_directory(dir_.path() / d);
       dir_.write(std::string(d) + "/k.traceg",
                  small_trace({"0000 00000003 1 R1 LDG.E 1 R2 4 1 0x7f1234560000 4"}));
     }
@@ -29,13 +29,13 @@ class Folders {
   std::unique_ptr<TraceSet> open(const std::string& a, const std::string& b) const {
     dir_.write("a/kernelslist.g", a);
     dir_.write("b/kernelslist.g", b);
-    return open_device_folders({{0, (dir_.path / "a").string()}, {1, (dir_.path / "b").string()}});
+    return open_device_folders({{0, dir_ / "a"}, {1, dir_ / "b"}});
   }
-  [[nodiscard]] std::string path(const char* name) const { return (dir_.path / name).string(); }
+  [[nodiscard]] std::string path(const char* name) const { return dir_ / name; }
   std::string write(const std::string& name, const std::string& text) const { return dir_.write(name, text); }
 
  private:
-  TempDir dir_;
+  TemporaryFolder dir_;
 };
 
 /// The commands of one device, without the places; each as a letter and its stream: h is that of the host.

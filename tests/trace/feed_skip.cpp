@@ -14,13 +14,13 @@ struct Traces {
     random.ctas = 150;
     random.lines = 700;
     text_path = dir.write("kernel-1.traceg", random.text());
-    compact_path = (dir.path / "t.lst").string();
+    compact_path = dir / "t.lst";
     write_compact(*open_trace(text_path), compact_path, {.level = 1});
     const auto feed = open_trace(compact_path)->open(0);
     feed->decode_now(random.ctas);
     for (std::uint64_t i = 0; i < random.ctas; ++i) all.push_back(warps_of(*feed->take(i)));
   }
-  TempDir dir;
+  TemporaryFolder dir;
   std::string text_path, compact_path;
   std::vector<Warps> all;
 };

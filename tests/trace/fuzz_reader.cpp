@@ -156,7 +156,7 @@ TEST_CASE("Mutated lists are read or refused") {
 
 TEST_CASE("Noise in compressed containers is refused") {
   // A right magic number followed by noise; damaged real streams are in reader_bytes.cpp.
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string heads[] = {std::string("\x1f\x8b\x08\x00", 4),
                                std::string("\xfd"
                                            "7zXZ\0\0\4",

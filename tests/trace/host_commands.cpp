@@ -13,7 +13,7 @@ using Call = Command::Call;
 namespace {
 
 struct Lists {
-  TempDir dir;
+  TemporaryFolder dir;
   Lists() { dir.write("kernel-1.traceg", small_trace({"0000 ffffffff 1 R1 MOV 0 0 0"})); }
   std::unique_ptr<TraceSet> open(const std::string& text) {
     return open_trace(dir.write("kernelslist.g", text));
@@ -39,7 +39,7 @@ TEST_CASE("A list says who calls and which kernels are nodes of a graph, and a c
     CHECK((c[5].device == 3 && c[0].device == 0));
   };
   check(*set);
-  const std::string compact = (lists.dir.path / "t.lst").string();
+  const std::string compact = lists.dir / "t.lst";
   write_compact(*set, compact, {});
   check(*open_trace(compact));
   CHECK(slurp(compact)[8] == 6);
@@ -66,7 +66,7 @@ TEST_CASE("A list says whose time an event's record is, and a compact trace keep
     CHECK(c[4].event == 2);
   };
   check(*set);
-  const std::string compact = (lists.dir.path / "t.lst").string();
+  const std::string compact = lists.dir / "t.lst";
   write_compact(*set, compact, {});
   check(*open_trace(compact));
   CHECK(slurp(compact)[8] == 9);
@@ -84,7 +84,7 @@ TEST_CASE("A list says whose time an event's record is, and a compact trace keep
 TEST_CASE("A trace that says nothing of its host keeps its version") {
   Lists lists;
   const auto set = lists.open("kernel-1.traceg\nWait\n");
-  const std::string compact = (lists.dir.path / "t.lst").string();
+  const std::string compact = lists.dir / "t.lst";
   write_compact(*set, compact, {});
   CHECK(slurp(compact)[8] == 4);
 }

@@ -20,7 +20,7 @@ auto fields(const Command& c) {
 }  // namespace
 
 TEST_CASE("A list of hosts' tasks needs no kernel, and a compact trace keeps it") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const auto open = [&](const std::string& text) { return open_trace(dir.write("kernelslist.g", text)); };
   const auto set = open(
       "HostTask,0,0,1000,2000,0x0,0x0,0\nDevice,1\nHostTask,5,3,0,4096,0x10000,0x20000,7\n"
@@ -42,7 +42,7 @@ TEST_CASE("A list of hosts' tasks needs no kernel, and a compact trace keeps it"
     CHECK(devices_of(c) == 4);
   };
   check(*set);
-  const std::string compact = (dir.path / "t.lst").string();
+  const std::string compact = dir / "t.lst";
   write_compact(*set, compact, {});
   check(*open_trace(compact));
   CHECK(slurp(compact)[8] == 7);

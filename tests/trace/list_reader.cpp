@@ -22,7 +22,7 @@ std::string named(const std::string& name) {
 }  // namespace
 
 TEST_CASE("A list gives copies and kernels in order") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   dir.write("kernel-1-ctx_0x55e3a796e730.traceg", named("one"));
   dir.write("kernel-2.traceg", named("two"));
   const std::string list =
@@ -31,7 +31,7 @@ TEST_CASE("A list gives copies and kernels in order") {
                 "kernel-1-ctx_0x55e3a796e730.traceg\r\n  MemcpyHtoD , 7fff00000000 , 4294967297 \n"
                 "MemcpyDtoH,0x10,8\ncudaMemcpyAsyncHtoD,0x1,2\nkernel-2.traceg\n"
                 "kernel-1-ctx_0x55e3a796e730.traceg");
-  const auto set = open_trace(dir.path.string());
+  const auto set = open_trace(dir.path().string());
   const auto& c = set->commands();
   REQUIRE(c.size() == 6);
   CHECK((c[0].kind == Kind::kCopyToDevice && c[0].address == 0x7fc841500000 && c[0].bytes == 32768));
@@ -44,7 +44,7 @@ TEST_CASE("A list gives copies and kernels in order") {
   CHECK(set->kernels()[0].name == "one");
   CHECK(set->kernels()[1].name == "two");
   CHECK(set->kernels()[2].name == "one");
-  CHECK(set->name() == dir.path.filename().string());
+  CHECK(set->name() == dir.path().filename().string());
   CHECK(set->open(0)->notes().remarks ==
         std::vector<std::string>{"list command 'cudaMemcpyAsyncHtoD' is not modelled"});
   CHECK(set->open(1)->notes().remarks.empty());
@@ -55,7 +55,7 @@ TEST_CASE("A list gives copies and kernels in order") {
 }
 
 TEST_CASE("A list with streams, events and waits; what is wrong in it is said with its line") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   dir.write("kernel-1.traceg", named("one"));
   const auto open = [&](const std::string& text) { return open_trace(dir.write("kernelslist.g", text)); };
   const auto set = open(
@@ -80,7 +80,7 @@ TEST_CASE("A list with streams, events and waits; what is wrong in it is said wi
 }
 
 TEST_CASE("A copy that names the file of its data is one without a stream") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   dir.write("kernel-1.traceg", named("one"));
   const auto open = [&](const std::string& text) { return open_trace(dir.write("kernelslist", text)); };
   const auto set = open(
@@ -95,7 +95,7 @@ TEST_CASE("A copy that names the file of its data is one without a stream") {
 }
 
 TEST_CASE("A list names devices, and a compact trace keeps them; what is wrong in it is said with its line") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   dir.write("kernel-1.traceg", named("one"));
   const auto open = [&](const std::string& text) { return open_trace(dir.write("kernelslist.g", text)); };
   const std::string list =
@@ -119,7 +119,7 @@ TEST_CASE("A list names devices, and a compact trace keeps them; what is wrong i
   };
   const auto set = open(list);
   check(*set);
-  const std::string compact = (dir.path / "t.lst").string();
+  const std::string compact = dir / "t.lst";
   write_compact(*set, compact, {});
   check(*open_trace(compact));
   CHECK(slurp(compact)[8] == 4);
@@ -134,15 +134,15 @@ TEST_CASE("A list names devices, and a compact trace keeps them; what is wrong i
 }
 
 TEST_CASE("Paths: trailing slash, no slash, the list itself, one kernel, dots") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string kernel = dir.write("kernel-1.traceg", kKernel);
   dir.write("kernelslist.g", "kernel-1.traceg\n");
-  const std::string own = dir.path.filename().string();
+  const std::string own = dir.path().filename().string();
   const fs::path before = fs::current_path();
-  CHECK(open_trace(dir.path.string() + "/")->name() == own);
+  CHECK(open_trace(dir.path().string() + "/")->name() == own);
   CHECK(open_trace(kernel)->kernels().size() == 1);
   CHECK(open_trace(kernel)->commands().size() == 1);
-  fs::current_path(dir.path);
+  fs::current_path(dir.path());
   CHECK(open_trace(".")->name() == own);
   CHECK(open_trace("kernelslist.g")->kernels().size() == 1);
   CHECK(open_trace("kernel-1.traceg")->name() == "kernel-1.traceg");
@@ -150,80 +150,82 @@ TEST_CASE("Paths: trailing slash, no slash, the list itself, one kernel, dots") 
 }
 
 TEST_CASE("kernelslist.g goes before kernelslist; compressed twins are found") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   dir.write("kernel-1.traceg.xz", kKernel);  // the name may lie about the content
   dir.write("kernel-2.traceg", kKernel);
   dir.write("kernelslist", "kernel-1.traceg\n");
-  CHECK(open_trace(dir.path.string())->kernels().size() == 1);
+  CHECK(open_trace(dir.path().string())->kernels().size() == 1);
   dir.write("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg.gz\n");
-  CHECK(open_trace(dir.path.string())->kernels().size() == 2);
-  CHECK(open_trace((dir.path / "kernel-1.traceg").string())->kernels().size() == 1);
+  CHECK(open_trace(dir.path().string())->kernels().size() == 2);
+  CHECK(open_trace(dir / "kernel-1.traceg")->kernels().size() == 1);
 }
 
 TEST_CASE("Hostile file names are only names") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   for (const std::string name :
        {"kernel-1; touch pwned.traceg", "kernel $(touch pwned)", "kernel`touch pwned`.traceg",
         "kernel-'\"|&<>.traceg", "kernel-%s%n.traceg", "kernel-\xff\x01.traceg"}) {
     dir.write(name, kKernel);
     dir.write("kernelslist.g", name + "\n");
-    CHECK(open_trace(dir.path.string())->kernels().size() == 1);
+    CHECK(open_trace(dir.path().string())->kernels().size() == 1);
   }
-  CHECK_FALSE(fs::exists(dir.path / "pwned"));
+  CHECK_FALSE(fs::exists(dir.path() / "pwned"));
   CHECK_FALSE(fs::exists("pwned"));
 }
 
 TEST_CASE("Every file of a list is checked before anything is read") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   dir.write("kernel-1.traceg", "this is not a trace");
   dir.write("kernelslist.g", "kernel-1.traceg\n\nkernel-2.traceg\n");
   const auto error = [&] {
     try {
-      (void)open_trace(dir.path.string());
+      (void)open_trace(dir.path().string());
     } catch (const InputError& e) {
       return std::string(e.what());
     }
     return std::string();
   };
   CHECK_THAT(error(), Contains("kernelslist.g:3: kernel 'kernel-2.traceg'") && Contains("No such file"));
-  fs::create_directory(dir.path / "kernel-2.traceg");
+  fs::create_directory(dir.path() / "kernel-2.traceg");
   CHECK_THAT(error(), Contains("kernelslist.g:3") && Contains("is a directory"));
-  fs::remove(dir.path / "kernel-2.traceg");
-  REQUIRE(::mkfifo((dir.path / "kernel-2.traceg").c_str(), 0600) == 0);
+  fs::remove(dir.path() / "kernel-2.traceg");
+  REQUIRE(::mkfifo((dir.path() / "kernel-2.traceg").c_str(), 0600) == 0);
   CHECK_THAT(error(), Contains("kernelslist.g:3") && Contains("not a regular file"));
-  fs::remove(dir.path / "kernel-2.traceg");
+  fs::remove(dir.path() / "kernel-2.traceg");
   dir.write("kernel-2.traceg", kKernel);
   CHECK_THAT(error(), Contains("kernel-1.traceg:1") && Contains("is this a kernel trace?"));
 }
 
 TEST_CASE("Broken lists and folders") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   dir.write("kernel-1.traceg", kKernel);
-  CHECK_THROWS_WITH(open_trace(dir.path.string()), Contains("no kernelslist.g and no kernelslist"));
-  CHECK_THROWS_WITH(open_trace((dir.path / "none").string()), Contains("No such file"));
+  CHECK_THROWS_WITH(open_trace(dir.path().string()), Contains("no kernelslist.g and no kernelslist"));
+  CHECK_THROWS_WITH(open_trace(dir / "none"), Contains("No such file"));
   CHECK_THROWS_WITH(open_trace(""), Contains("cannot open"));
   for (const std::string line :
        {"MemcpyHtoD,0x10", "MemcpyHtoD,0x10,8,9,1", "MemcpyHtoD,zz,8", "MemcpyHtoD,0x10,-8",
         "MemcpyHtoD,0x10,99999999999999999999", "MemcpyDtoH,,", "MemcpyHtoD"}) {
     dir.write("kernelslist.g", "\n" + line + "\nkernel-1.traceg\n");
-    CHECK_THROWS_WITH(open_trace(dir.path.string()), Contains("kernelslist.g:2: found '" + line));
+    CHECK_THROWS_WITH(open_trace(dir.path().string()), Contains("kernelslist.g:2: found '" + line));
   }
   dir.write("kernelslist.g", "MemcpyHtoD,0x10,8\n");
-  CHECK_THROWS_WITH(open_trace(dir.path.string()), Contains("names no kernel"));
+  CHECK_THROWS_WITH(open_trace(dir.path().string()), Contains("names no kernel"));
   dir.write("kernelslist.g", "\n\n");
-  CHECK_THROWS_WITH(open_trace(dir.path.string()), Contains("the file is empty"));
+  CHECK_THROWS_WITH(open_trace(dir.path().string()), Contains("the file is empty"));
   dir.write("kernelslist.g", "kernel" + std::string(70000, 'x'));
-  CHECK_THROWS_WITH(open_trace(dir.path.string()), Contains("longer than 65536"));
+  CHECK_THROWS_WITH(open_trace(dir.path().string()), Contains("longer than 65536"));
 }
 
 TEST_CASE("The content hash follows bytes, not paths") {
-  const TempDir a, b;
-  for (const TempDir* dir : {&a, &b}) {
+  const TemporaryFolder a, b;
+  for (const TemporaryFolder* dir : {&a, &b}) {
     dir->write("kernel-1.traceg", kKernel);
     dir->write("kernel-2.traceg", named("two"));
     dir->write("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n");
   }
-  const auto hash = [](const TempDir& dir) { return open_trace(dir.path.string())->content_hash(); };
+  const auto hash = [](const TemporaryFolder& dir) {
+    return open_trace(dir.path().string())->content_hash();
+  };
   const std::uint64_t first = hash(a);
   CHECK(hash(b) == first);
   b.write("kernel-2.traceg", named("twO"));

@@ -23,7 +23,7 @@ bool same(const NetOperation& a, const NetOperation& b) {
 }  // namespace
 
 TEST_CASE("A list says what kernels ask of the network, and a compact trace keeps it") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   dir.write("kernel-1.traceg", small_trace({"0000 ffffffff 1 R1 MOV 0 0 0"}));
   const auto open = [&](const std::string& text) { return open_trace(dir.write("kernelslist.g", text)); };
   const auto set = open(
@@ -45,7 +45,7 @@ TEST_CASE("A list says what kernels ask of the network, and a compact trace keep
     CHECK(devices_of(c) == 4);
   };
   check(*set);
-  const std::string compact = (dir.path / "t.lst").string();
+  const std::string compact = dir / "t.lst";
   write_compact(*set, compact, {});
   check(*open_trace(compact));
   CHECK(slurp(compact)[8] == 5);

@@ -49,7 +49,7 @@ std::string long_trace() {
 }  // namespace
 
 TEST_CASE("gzip, xz and Zstandard are recognised by their content") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string text = long_trace();
   const std::string packed[] = {text, compress<io::gzip_compressor>(text),
                                 compress<io::lzma_compressor>(text), compress<io::zstd_compressor>(text)};
@@ -57,7 +57,7 @@ TEST_CASE("gzip, xz and Zstandard are recognised by their content") {
   for (const std::string& bytes : packed) {
     for (const char* name : {"kernel-1.traceg", "kernel-1.traceg.gz", "kernel-1.traceg.xz", "odd name"}) {
       CHECK(read_file(dir.write(name, bytes)) == text);
-      const auto set = open_trace((dir.path / name).string());
+      const auto set = open_trace(dir / name);
       CHECK(read_all(*set->open(0)) == expected);
       CHECK(set->name() == name);
     }
@@ -70,7 +70,7 @@ TEST_CASE("gzip, xz and Zstandard are recognised by their content") {
 }
 
 TEST_CASE("Compressed data that is cut short or damaged is an error") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string text = long_trace();
   for (const std::string& bytes : {compress<io::gzip_compressor>(text), compress<io::lzma_compressor>(text),
                                    compress<io::zstd_compressor>(text)}) {
@@ -92,7 +92,7 @@ TEST_CASE("Zstandard frames are followed byte by byte and in blocks") {
   const std::string raw("\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello", 14);
   const std::string run("\x28\xb5\x2f\xfd\x20\x07\x3b\x00\x00x", 10);
   const std::string skippable("\x53\x2a\x4d\x18\x03\x00\x00\x00xyz", 11);
-  const TempDir dir;
+  const TemporaryFolder dir;
   CHECK(read_file(dir.write("raw", raw + skippable + run)) == "helloxxxxxxx");
   const std::string big = compress<io::zstd_compressor>(long_trace());
   const std::string stream = raw + run + skippable + raw;
@@ -111,9 +111,9 @@ TEST_CASE("Zstandard frames are followed byte by byte and in blocks") {
 }
 
 TEST_CASE("Missing files, directories and special files are refused") {
-  const TempDir dir;
-  CHECK_THROWS_WITH(open_text((dir.path / "none").string()), Contains("cannot open the file: No such file"));
-  CHECK_THROWS_WITH(open_text(dir.path.string()), Contains("is a directory"));
+  const TemporaryFolder dir;
+  CHECK_THROWS_WITH(open_text(dir / "none"), Contains("cannot open the file: No such file"));
+  CHECK_THROWS_WITH(open_text(dir.path().string()), Contains("is a directory"));
   CHECK_THROWS_WITH(open_text("/dev/null"), Contains("not a regular file"));
 }
 

@@ -126,19 +126,19 @@ TEST_CASE("Errors in interleaved traces name the line of the file") {
 }
 
 TEST_CASE("Interleaved traces through open_trace leave no file behind") {
-  const TempDir dir, temporary;
+  const TemporaryFolder dir, temporary;
   RandomTrace trace;
   dir.write("kernel-1.trace", interleave(trace));
   dir.write("kernelslist", "kernel-1.trace\n");
   const char* before = std::getenv("TMPDIR");
   const std::string saved = before ? before : "";
-  ::setenv("TMPDIR", temporary.path.c_str(), 1);
+  ::setenv("TMPDIR", temporary.path().c_str(), 1);
   {
-    const auto set = open_trace(dir.path.string());
+    const auto set = open_trace(dir.path().string());
     const auto feed = set->open(0);
-    CHECK(std::filesystem::is_empty(temporary.path));
+    CHECK(std::filesystem::is_empty(temporary.path()));
     CHECK((read_all(*feed, 3) == read_text(trace.text())));
   }
-  CHECK(std::filesystem::is_empty(temporary.path));
+  CHECK(std::filesystem::is_empty(temporary.path()));
   before ? ::setenv("TMPDIR", saved.c_str(), 1) : ::unsetenv("TMPDIR");
 }

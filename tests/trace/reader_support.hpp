@@ -1,8 +1,6 @@
 // Helpers of the reader tests: traces as text, temporary folders, and a second, naive parser to compare with.
 #pragma once
 
-#include <unistd.h>
-
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "paths.hpp"
+#include "tests/temporary_folder.hpp"
 #include "trace/byte_source.hpp"
 #include "trace/kernel_trace.hpp"
 #include "trace/text_feed.hpp"
@@ -22,20 +21,7 @@
 
 namespace lockstep::trace::test {
 
-struct TempDir {
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "lockstep-test-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  ~TempDir() { std::filesystem::remove_all(path); }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  std::string write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path / name, std::ios::binary) << bytes;
-    return (path / name).string();
-  }
-  std::filesystem::path path;
-};
+using lockstep::test::TemporaryFolder;
 
 struct HeaderText {
   std::string grid = "(1,1,1)", block = "(32,1,1)", binary = "70", tracer = "5", more;

@@ -35,9 +35,9 @@ TEST_CASE("Each instruction of a text trace has the line that its lines begin wi
 }
 
 TEST_CASE("A compact trace keeps lines, and says by its version that it has them") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const auto set = open_trace(dir.write("kernel-1.traceg", lined_trace()));
-  const std::string out = (dir.path / "t.lst").string(), again = (dir.path / "again.lst").string();
+  const std::string out = dir / "t.lst", again = dir / "again.lst";
   write_compact(*set, out);
   CHECK(slurp(out)[8] == 4);  // as kernels have their size
   CHECK(size_of(*open_trace(out), 0) == measure_kernel(*set, 0));

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string error_in(const TempDir& dir, const std::string& bytes) {
+std::string error_in(const TemporaryFolder& dir, const std::string& bytes) {
   const std::string path = dir.write("bad.tracez", bytes);
   try {
     read_all(*open_tracez(path));
@@ -50,7 +50,7 @@ std::uint64_t index_of(const std::string& bytes) {
 }  // namespace
 
 TEST_CASE("The bundled traces as .tracez give the same kernels, whatever sub-chunks and dictionary") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const TracezOptions forms[] = {{2048, true, 1}, {3, false, 1}, {0, true, 1}};
   for (const char* name : {"mixed", "chain"}) {
     const fs::path folder = fs::path(LOCKSTEP_SOURCE_DIR) / "traces" / name;
@@ -68,16 +68,16 @@ TEST_CASE("The bundled traces as .tracez give the same kernels, whatever sub-chu
 }
 
 TEST_CASE("A list names .tracez files; a file is known by its content, too, and converted") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string text = two_warps();
   dir.write("kernel-1.tracez", tracez_of(text));
   dir.write("mine.tracez", tracez_of(text, {1, false, 1}));
   dir.write("kernelslist.g", "MemcpyHtoD,0x700000,64\nkernel-1.tracez\nmine.tracez\n");
-  const auto set = open_trace(dir.path.string());
+  const auto set = open_trace(dir.path().string());
   REQUIRE(set->kernels().size() == 2);
   REQUIRE(set->commands().size() == 3);
   for (std::uint32_t k : {0u, 1u}) require_same_kernel(*feed_of(text), *set->open(k));
-  const std::string compact = (dir.path / "t.lst").string();
+  const std::string compact = dir / "t.lst";
   write_compact(*set, compact, {});
   require_same_trace(*set, *open_trace(compact));
   const auto bare = open_trace(dir.write("kernel", tracez_of(text)));
@@ -85,7 +85,7 @@ TEST_CASE("A list names .tracez files; a file is known by its content, too, and 
 }
 
 TEST_CASE("Clusters of a .tracez are in the header and kept by a compact trace; what is unknown is said") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const auto file = [&](std::uint32_t cluster) {
     return dir.write("kernel-1.tracez", tracez_of(two_warps(), {2048, false, cluster}));
   };
@@ -97,7 +97,7 @@ TEST_CASE("Clusters of a .tracez are in the header and kept by a compact trace; 
   const auto remarks = set->open(0)->notes().remarks;
   REQUIRE(remarks.size() == 1);
   CHECK_THAT(remarks[0], Contains("which thread block of a cluster (2,1,1)"));
-  const std::string compact = (dir.path / "t.lst").string();
+  const std::string compact = dir / "t.lst";
   write_compact(*set, compact, {});
   const auto again = open_trace(compact);
   CHECK(again->kernels()[0].cluster == Dim3{2, 1, 1});
@@ -105,7 +105,7 @@ TEST_CASE("Clusters of a .tracez are in the header and kept by a compact trace; 
 }
 
 TEST_CASE("Clusters of a .tracez whose thread blocks are out of order are placed one by one") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   HeaderText header;
   header.grid = "(2,1,1)";
   header.block = "(32,1,1)";
@@ -118,7 +118,7 @@ TEST_CASE("Clusters of a .tracez whose thread blocks are out of order are placed
 }
 
 TEST_CASE("A bad instruction of a .tracez is named by the offset of its sub-chunk and its line there") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   std::string text = two_warps();
   text.replace(text.find("0010 00000003"), 13, "0010 0000000x");
   CHECK_THAT(error_in(dir, tracez_of(text, {1, false, 1})),
@@ -128,7 +128,7 @@ TEST_CASE("A bad instruction of a .tracez is named by the offset of its sub-chun
 }
 
 TEST_CASE("Wrong numbers in a .tracez are refused where they stand") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string good = tracez_of(two_warps(), {2, false, 1});
   REQUIRE(error_in(dir, good).empty());
   const std::size_t sizes = good.find('\0') + 1, index = index_of(good), warp = sizes + 8;
@@ -161,7 +161,7 @@ TEST_CASE("Wrong numbers in a .tracez are refused where they stand") {
 }
 
 TEST_CASE("Damaged .tracez files are read or refused with an InputError") {
-  const TempDir dir;
+  const TemporaryFolder dir;
   const std::string good = tracez_of(two_warps(), {2, false, 1});
   Random random(26);
   unsigned refused = 0;

@@ -38,6 +38,15 @@ int cudaEventRecordWithFlags(void*, void*, unsigned);
 int cudaStreamCreateWithPriority(void**, unsigned, int);
 int cudaStreamGetPriority(void*, int*);
 int cudaHostRegister(void*, std::size_t, unsigned);
+int cudaHostUnregister(void*);
+int cudaHostAlloc(void**, std::size_t, unsigned);
+int cudaMallocHost(void**, std::size_t);
+int cudaFreeHost(void*);
+int cudaHostGetFlags(unsigned*, void*);
+int cudaDeviceReset();
+int cuMemAllocHost_v2(void**, std::size_t);
+int cuMemHostAlloc(void**, std::size_t, unsigned);
+int cuMemHostGetFlags(unsigned*, void*);
 int cudaMallocPitch(void**, std::size_t*, std::size_t, std::size_t);
 int cudaMalloc3D(Pitched*, Extent);
 int cudaMallocArray(void**, const Format*, std::size_t, std::size_t, unsigned);
@@ -114,6 +123,51 @@ void memory() {
   check(cudaHostRegister(page, sizeof page, 16) == kInvalidValue, "flags of host memory");
   check(cudaHostRegister(page, sizeof page, 8) == kNotSupported, "read-only needs the device's support");
   check(cudaHostRegister(page, sizeof page, 3) == 0, "portable and mapped");
+  check(cudaHostUnregister(page) == 0, "registered memory");
+}
+
+/// Does all of the memory have these flags, by both interfaces?
+bool has_flags(void* memory, std::size_t bytes, unsigned expected) {
+  for (const std::size_t offset : {std::size_t{0}, bytes - 1}) {
+    void* const at = static_cast<char*>(memory) + offset;
+    unsigned runtime = 99, driver = 99;
+    if (cudaHostGetFlags(&runtime, at) != 0 || cuMemHostGetFlags(&driver, at) != 0) return false;
+    if (runtime != expected || driver != expected) return false;
+  }
+  return true;
+}
+
+bool is_not_pinned(void* memory) {
+  unsigned flags = 99;
+  return cudaHostGetFlags(&flags, memory) == kInvalidValue &&
+         cuMemHostGetFlags(&flags, memory) == kInvalidValue;
+}
+
+/// Flags of page-locked memory: those of the call, and that it is mapped, as all is with unified addressing.
+void pinned() {
+  constexpr std::size_t kBytes = 5000;
+  constexpr unsigned kPortable = 1, kMapped = 2, kAll = 7;
+  void* memory = nullptr;
+  for (unsigned flags = 0; flags <= kAll; ++flags) {
+    check(cudaHostAlloc(&memory, kBytes, flags) == 0 && has_flags(memory, kBytes, flags | kMapped),
+          "flags of cudaHostAlloc");
+    check(cudaFreeHost(memory) == 0 && is_not_pinned(memory), "freed host memory has no flags");
+    check(cuMemHostAlloc(&memory, kBytes, flags) == 0 && has_flags(memory, kBytes, flags | kMapped),
+          "flags of cuMemHostAlloc");
+  }
+  check(cudaMallocHost(&memory, kBytes) == 0 && has_flags(memory, kBytes, kMapped), "cudaMallocHost");
+  check(cuMemAllocHost_v2(&memory, kBytes) == 0 && has_flags(memory, kBytes, kMapped), "cuMemAllocHost");
+  static char page[2 * kBytes];
+  check(is_not_pinned(page), "memory of the program's own");
+  check(cudaHostRegister(page, kBytes, kPortable) == 0 && has_flags(page, kBytes, kPortable | kMapped),
+        "flags of cudaHostRegister");
+  check(is_not_pinned(page + kBytes), "what is behind registered memory");
+  check(cudaHostUnregister(page) == 0 && is_not_pinned(page), "memory that is registered no more");
+  void* device = nullptr;
+  check(cudaMalloc(&device, kBytes) == 0 && is_not_pinned(device), "device memory");
+  check(is_not_pinned(nullptr), "no memory");
+  check(cudaHostGetFlags(nullptr, memory) == kInvalidValue, "nowhere to put the flags");
+  check(cudaDeviceReset() == 0 && is_not_pinned(memory), "what a reset has freed");
 }
 
 void rows() {
@@ -222,6 +276,7 @@ int main() {
   boxes();
   variables();
   required_block();
+  pinned();
   std::puts(failures == 0 ? "PASS" : "FAILED");
   return failures == 0 ? 0 : 1;
 }

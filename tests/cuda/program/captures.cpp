@@ -15,6 +15,7 @@ enum Result {
   kInvalidValue = 1,
   kIllegalState = 401,
   kUnsupported = 900,
+  kInvalidated = 901,
   kUnmatched = 903,
   kUnjoined = 904,
   kUpdateFailure = 910
@@ -33,6 +34,12 @@ int cudaStreamCreateWithFlags(void**, unsigned);
 int cudaStreamBeginCapture(void*, int);
 int cudaStreamEndCapture(void*, void**);
 int cudaStreamIsCapturing(void*, int*);
+int cudaStreamBeginCaptureToGraph(void*, void*, void* const*, const void*, std::size_t, int);
+int cudaStreamGetCaptureInfo(void*, int*, unsigned long long*, void**, void***, void**, std::size_t*);
+int cudaUserObjectCreate(void**, void*, void (*)(void*), unsigned, unsigned);
+int cudaGraphRetainUserObject(void*, void*, unsigned, unsigned);
+int cuCtxGetCurrent(void**);
+int cuCtxRecordEvent(void*, void*);
 int cudaStreamWaitEvent(void*, void*, unsigned);
 int cudaEventCreate(void**);
 int cudaEventRecord(void*, void*);
@@ -115,6 +122,52 @@ void unjoined() {
   check(cudaStreamEndCapture(a, &graph) == kUnjoined && graph == nullptr,
         "is an error, and there is no graph");
   check(!captures(a) && !captures(b), "the capture has ended all the same");
+}
+
+unsigned gone = 0;  // graphs to which watch() was applied
+void count(void*) { ++gone; }
+
+/// The graph that the stream captures into owns an object, whose destructor counts.
+void watch(void* capturing) {
+  void *object = nullptr, *graph = nullptr;
+  int status = 0;
+  check(cudaStreamGetCaptureInfo(capturing, &status, nullptr, &graph, nullptr, nullptr, nullptr) == 0,
+        "graph");
+  check(cudaUserObjectCreate(&object, nullptr, count, 1, 1) == 0 &&
+            cudaGraphRetainUserObject(graph, object, 1, 1) == 0,
+        "the graph's object");
+}
+
+/// What a failed capture has made is gone; a graph of the program's stays. Both streams and the event can be
+/// used again.
+void failed_captures() {
+  void *a = stream(), *b = stream(), *fork = event(), *graph = nullptr, *own = nullptr;
+  const auto leave_open = [&] {
+    check(cudaEventRecord(fork, a) == 0 && cudaStreamWaitEvent(b, fork, 0) == 0, "forks");
+    check(cudaMemsetAsync(data + 1, 1, 1, b) == 0, "work that nothing waits for");
+    watch(a);
+    check(gone == 0 && cudaStreamEndCapture(a, &graph) == kUnjoined && graph == nullptr, "unjoined");
+    check(!captures(a) && !captures(b), "both have ended");
+  };
+  check(cudaStreamBeginCapture(a, 0) == 0, "begins");
+  leave_open();
+  check(gone == 1, "the graph is freed, with its object");
+  check(cudaStreamEndCapture(a, &graph) == kIllegalState && cudaStreamEndCapture(b, &graph) == kIllegalState,
+        "nothing is left to end");
+  check(cudaEventRecord(fork, b) == 0 && cudaStreamWaitEvent(a, fork, 0) == 0 && !captures(a),
+        "the streams work as before");
+  gone = 0;
+  check(cudaGraphCreate(&own, 0) == 0 && cudaStreamBeginCaptureToGraph(a, own, nullptr, nullptr, 0, 0) == 0,
+        "into a graph of the program's");
+  leave_open();
+  check(gone == 0 && nodes_of(own) == 1, "which stays");
+  check(cudaStreamBeginCapture(b, 0) == 0, "begins where another one was left open");
+  watch(b);
+  void* context = nullptr;
+  check(cuCtxGetCurrent(&context) == 0 && cuCtxRecordEvent(context, fork) == kUnsupported,
+        "a call that makes the capture useless");
+  check(cudaStreamEndCapture(b, &graph) == kInvalidated && graph == nullptr && gone == 1 && !captures(b),
+        "a capture that is invalidated frees its graph, too");
 }
 
 void where_captures_begin() {
@@ -243,6 +296,7 @@ int main() {
   check(cudaMalloc(reinterpret_cast<void**>(&data), 16) == 0, "memory");
   joined();
   unjoined();
+  failed_captures();
   where_captures_begin();
   recorded_again();
   external_events();

@@ -249,6 +249,22 @@ int managed() {
   return 0;
 }
 
+/// Queries of two events without work between them, behind a wait for the kernel before them: at once; behind
+/// another wait for all; behind one for the stream.
+int settled() {
+  for (const int wait : {0, 1, 2}) {
+    start_work(nullptr);
+    cudaDeviceSynchronize();
+    void* const first = event_in(nullptr);
+    void* const second = event_in(nullptr);
+    if (wait == 1) cudaDeviceSynchronize();
+    if (wait == 2) cudaStreamSynchronize(nullptr);
+    const int of_first = cudaEventQuery(first), of_second = cudaEventQuery(second);
+    std::printf("%d %d\n", of_first, of_second);
+  }
+  return 0;
+}
+
 /// A kernel, then one that never ends.
 int never() {
   start_work(nullptr, 10);
@@ -281,6 +297,7 @@ int main(int argc, char** argv) {
   if (which == "host-clocks") return host_clocks();
   if (which == "fills") return fills();
   if (which == "managed") return managed();
+  if (which == "settled") return settled();
   if (which == "never") return never();
   return 3;
 }
