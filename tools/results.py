@@ -2,7 +2,7 @@
 """Writes docs/results/*.md: runs the program, and puts its figures beside those of the hardware and of Accel-Sim.
 
 The pages consist of sections, one module each in tools/results/. With --only, the named sections are written again and
-the others stay as they are, as do sections that are written by hand. tools/accuracy.py then renews the summaries.
+the others stay as they are, as do sections that are written by hand. tools/summaries.py then renews the summaries.
 
   tools/results.py build/release/lockstep DATA [--only SECTION]... [--programs FOLDER]
 

@@ -135,7 +135,8 @@ int simulate_rest(RunArguments& arguments, const ChildResult& child, int argc, c
 }
 
 /// The program, and its simulation at the same time.
-int execute_live(RunArguments& arguments, Start start, const std::string& folder, int argc, char** argv) {
+int execute_live(RunArguments& arguments, Start start, const std::string& folder, bool keep, int argc,
+                 char** argv) {
   const SocketPair sockets;
   start.config = write_config(arguments, folder);
   start.socket = sockets.theirs;
@@ -157,7 +158,10 @@ int execute_live(RunArguments& arguments, Start start, const std::string& folder
     progress.finish();
     tell_signal(result, start.command.front());
   };
-  calls.nothing = [&] { return end_with_nothing(command_of(arguments), child.wait(), arguments.from_start); };
+  calls.nothing = [&] {
+    return end_with_nothing(command_of(arguments), child.wait(), arguments.from_start,
+                            keep ? Awaited::kTrace : Awaited::kResults);
+  };
   const int code = simulate_program(arguments, live, progress, calls, argc, argv);
   return child.wait().code == 0 || interrupted() ? code : child.wait().code;
 }
@@ -171,7 +175,8 @@ int execute_and_simulate(RunArguments& arguments, Start start, const std::string
   if (!functional || keep) start.trace = arguments.trace;
   start.threads = arguments.options.threads;
   const char* const reason = functional ? nullptr : needs_whole_trace(arguments.options);
-  if (!functional && reason == nullptr) return execute_live(arguments, std::move(start), folder, argc, argv);
+  if (!functional && reason == nullptr)
+    return execute_live(arguments, std::move(start), folder, keep, argc, argv);
   if (reason != nullptr && !arguments.quiet)
     print_err(
         "lockstep: {}: simulated after the program's end; its events and clocks count executed "
@@ -182,7 +187,8 @@ int execute_and_simulate(RunArguments& arguments, Start start, const std::string
   const ChildResult child = execute(arguments, std::move(start), folder);
   tell_signal(child, program);
   if ((!functional || keep) && !trace.written())
-    return end_with_nothing(command_of(arguments), child, arguments.from_start);
+    return end_with_nothing(command_of(arguments), child, arguments.from_start,
+                            keep ? Awaited::kTrace : Awaited::kResults);
   return functional || child.signal != 0 ? child.code : simulate_rest(arguments, child, argc, argv);
 }
 
@@ -343,7 +349,8 @@ int run_record(int argc, char** argv) {
   const std::string program = start.command.front();
   const ChildResult child = execute(arguments, std::move(start), folder.path());
   tell_signal(child, program);
-  if (!awaited.written()) return end_with_nothing("record", child, profiles_from_start(*values));
+  if (!awaited.written())
+    return end_with_nothing("record", child, profiles_from_start(*values), Awaited::kTrace);
   if (child.code == kDone && !register_names.empty())
     check_register_names(*trace::open_trace(trace), register_names);
   return child.code;

@@ -38,9 +38,13 @@ std::string nothing_recorded(const cuda::Execution& execution, bool from_start) 
       stats::short_name(execution.kernel, 60));
 }
 
-int end_with_nothing(const char* command, const ChildResult& child, bool from_start) {
+int end_with_nothing(const char* command, const ChildResult& child, bool from_start, Awaited awaited) {
   if (interrupted()) return kInterrupted;
   if (child.signal != 0) return child.code;
+  if (awaited == Awaited::kResults && from_start && child.execution.launch == 0) {
+    print_err("lockstep: the program launched no kernel, so nothing was simulated\n");
+    return child.code;
+  }
   print_err("lockstep: error: {}: {}\n", command, nothing_recorded(child.execution, from_start));
   return child.code != 0 ? child.code : kBadInput;
 }

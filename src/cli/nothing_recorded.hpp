@@ -31,8 +31,13 @@ class AwaitedFile {
 /// only its ranges.
 [[nodiscard]] std::string nothing_recorded(const cuda::Execution& execution, bool from_start);
 
+/// What a command would have left: a trace that it was given a name for, or only the results of a simulation.
+enum class Awaited { kTrace, kResults };
+
 /// Prints that as `command`'s error and gives the exit code: the program's own where it is not 0. A program
-/// that was ended by a signal has been reported already.
-[[nodiscard]] int end_with_nothing(const char* command, const ChildResult& child, bool from_start);
+/// that was ended by a signal has been reported already. That a program has no kernels is no error where no
+/// trace of it was wanted: it says so, and the program's exit code stands.
+[[nodiscard]] int end_with_nothing(const char* command, const ChildResult& child, bool from_start,
+                                   Awaited awaited);
 
 }  // namespace lockstep::cli

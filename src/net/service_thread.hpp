@@ -110,8 +110,8 @@ class ServiceThread {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(port_), a.given(program_), a.given(costs_), a.given(clock_), queues_, pairs_,
-              state_, after_finished_, resume_, free_from_, active_since_, out_, again_, polls_, at_, rounds_,
-              pair_, current_, id_, moments_, work_, counters_, finished_);
+              state_, after_finished_, resume_, free_from_, active_since_, out_, again_, at_, rounds_, pair_,
+              current_, id_, moments_, work_, counters_, polls_, finished_);
   }
 
  private:

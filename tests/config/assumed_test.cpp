@@ -19,7 +19,7 @@ Multiple multiple_of(const std::string& key, const GpuConfig& config, std::uint6
 }
 
 TEST_CASE("assumed values are those whose comment says so, where it is the last word on the value") {
-  const test::TempFolder folder;
+  const lockstep::test::TemporaryFolder folder;
   folder.write(
       "base.ini",
       "[l1]\nmshrs = 70 ; assumed\nhit_latency = 30 ; measured\nbytes = 131072 ; as assumed by all\n");
@@ -29,7 +29,7 @@ TEST_CASE("assumed values are those whose comment says so, where it is the last 
   std::set<std::string> keys;
   std::string before;
   for (const AssumedValue& value : assumed_values(resolved)) {
-    if (value.origin.place.starts_with(folder.path())) keys.insert(value.parameter->key);
+    if (value.origin.place.starts_with(folder.path().string())) keys.insert(value.parameter->key);
     CHECK_THAT(value.origin.note, Contains("assumed"));
   }
   // mshrs is set again without a comment, bytes by --set.

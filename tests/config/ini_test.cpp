@@ -59,7 +59,7 @@ TEST_CASE("INI: the longest line that is read has 4096 characters") {
 }
 
 TEST_CASE("INI: the largest file that is read has 1 MiB") {
-  const test::TempFolder folder;
+  const lockstep::test::TemporaryFolder folder;
   const std::string largest(1 << 20, '\n');
   CHECK(read_text_file(folder.write("a.ini", largest)) == largest);
   CHECK_THROWS_AS(read_text_file(folder.write("b.ini", largest + "\n")), InputError);

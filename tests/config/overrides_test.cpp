@@ -26,7 +26,7 @@ TEST_CASE("what differs is listed with its unit, however it was set") {
   const GpuConfig by_option = resolve("a100", options);
   CHECK(by_option.gpu.sms == resolve("a100").gpu.sms);
   CHECK(overrides(by_option) == expected);  // an A100 has 108 SMs: that is no difference
-  const test::TempFolder folder;
+  const lockstep::test::TemporaryFolder folder;
   const std::string file = folder.write(
       "mine.ini",
       "include = a100\n[clock]\ncore_mhz = 1200\n[l1]\nshared_carveouts_kib = 0,8,64\n[rf]\ncache = false\n"
@@ -36,7 +36,7 @@ TEST_CASE("what differs is listed with its unit, however it was set") {
 }
 
 TEST_CASE("the model is the one that the configuration names, whatever its file includes") {
-  const test::TempFolder folder;
+  const lockstep::test::TemporaryFolder folder;
   const std::string file = folder.write("mine.ini", "include = v100\n[gpu]\nname = a100\n");
   const Changed changed = overrides(resolve(file));
   CHECK(changed.at("gpu.sms") == "80");

@@ -192,12 +192,12 @@ TEST_CASE("ranges: where none has a kernel, exec and record end with one error t
   }
 }
 
-TEST_CASE("a program without kernels is an error of exec and record, and leaves an older trace as it was") {
+TEST_CASE(
+    "a program without kernels is an error where a trace is wanted, and leaves an older one as it was") {
   const Folder folder;
   spill(folder / "kept.lst", "an older file");
   for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"exec", "-q"},
-        {"exec", "-q", "--record", folder / "kept.lst"},
+       {std::vector<std::string>{"exec", "-q", "--record", folder / "kept.lst"},
         {"exec", "-q", "--managed", "all", "--record", folder / "kept.lst"},
         {"record", "-q", folder / "kept.lst"}}) {
     auto words = command;
@@ -212,6 +212,12 @@ TEST_CASE("a program without kernels is an error of exec and record, and leaves 
     CHECK(slurp(folder / "kept.lst") == "an older file");
   }
   CHECK(run({"exec", "--functional", "--", "/bin/echo", "hello"}).code == 0);
+  for (const std::string managed : {"none", "all"}) {  // simulated while it runs, and after its end
+    const Finished done = run({"exec", "-q", "--managed", managed, "--", "/bin/echo", "hello"});
+    CHECK(done.code == 0);
+    CHECK(done.out == "hello\n");
+    CHECK(done.err == "lockstep: the program launched no kernel, so nothing was simulated\n");
+  }
   CHECK(run({"record", folder / "new.lst", "--", "/bin/sh", "-c", "exit 7"}).code == 7);
   CHECK(run({"exec", "--", "/bin/sh", "-c", "exit 7"}).code == 7);
 }

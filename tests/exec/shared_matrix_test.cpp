@@ -63,7 +63,7 @@ TEST_CASE("shared matrices: units of a matrix are different ones, in the bytes t
   }
 }
 
-TEST_CASE("shared matrices: the base offset moves the pattern with a start that is no multiple of it") {
+TEST_CASE("shared matrices: the base offset moves the pattern with a start that it does not divide") {
   // A pattern of 1024 bytes that begins at 0x2200: (0x2200 >> 7) & 7 = 4.
   const SharedMatrix m(matrix_descriptor(0x2200, 16, 1024, kSwizzle128, 4), false);
   for (unsigned row = 0; row < 8; ++row)
