@@ -63,12 +63,12 @@ void write_reads(TraceFolder& folder, trace::KernelHeader& header, const Reader&
   file.close();
 }
 
-/// CTAs go to GPCs in turn: of eight in a row, the first four read the same as the last four, so that both L2
-/// halves have every line where there are two.
+/// CTAs go to GPCs in turn, and these are in either L2 half in turn, where there are two: each CTA with an
+/// even number reads the same as the next one, so that both halves have every line.
 void write_warming(TraceFolder& folder, trace::KernelHeader& header, std::uint64_t bytes) {
   ++header.id;
   KernelFile file = folder.kernel(header);
-  const std::uint64_t lines = bytes / kLineBytes, shares = std::max(header.grid.x / 8 * 4, 1u);
+  const std::uint64_t lines = bytes / kLineBytes, shares = std::max(header.grid.x / 2, 1u);
   const std::uint64_t warps = header.warps_per_cta() * shares;
   for (std::uint32_t cta = 0; cta < header.grid.x; ++cta) {
     file.begin_cta({cta, 0, 0});
@@ -76,8 +76,7 @@ void write_warming(TraceFolder& folder, trace::KernelHeader& header, std::uint64
       WarpText& w = file.begin_warp(k);
       emit_prologue(w);
       const std::uint32_t top = w.pc();
-      for (std::uint64_t line = (cta / 8 * 4 + cta % 4) % shares * header.warps_per_cta() + k; line < lines;
-           line += warps) {
+      for (std::uint64_t line = cta / 2 % shares * header.warps_per_cta() + k; line < lines; line += warps) {
         w.jump(top);
         w.emit({.opcode = "LDG.E.CONSTANT.SYS",
                 .to = 16,

@@ -14,7 +14,7 @@ using Kind = icnt::ClusterMessage::Kind;
 constexpr std::uint32_t kPorts = 4;
 constexpr Cycle kHop = 80;
 
-/// Hops of 80 cycles, ports of 16 bytes a cycle: a sector takes 2 cycles, a line 8.
+/// Hops of 80 cycles, ports of 16 bytes per cycle: a sector takes 2 cycles, a line 8.
 config::GpuConfig cluster_config() {
   config::GpuConfig c;
   c.gpu.sms = kPorts;

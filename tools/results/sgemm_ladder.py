@@ -25,7 +25,7 @@ def write(context, page):
         rows.append([number, name, ours["grid"][0] * ours["grid"][1], f"{published:,}", f"{gflops(ours):,.0f}",
                      percent(gflops(ours) / published - 1), f"{gflops(plain):,.0f}"])
     page.text(f"Kernels of siboehm/SGEMM_CUDA (`nvcc -O3`, sm_86), C = A B of {SIZE} x {SIZE} floats, in GFLOP/s, beside the repository's plot,",
-              "at the commit of the plot (4820c60: later ones have other tiles in kernel 11). `sgemm_ladder KERNEL SIZE REPEATS` is its `src/runner.cu`",
+              "at the commit of the plot (4820c60: later ones have other tiles in kernel 11). `sgemm_ladder KERNEL SIZE REPEATS` is its runner (src, runner.cu)",
               "with a main program that checks the result of one launch and then launches the kernel again; the second launch counts. The last",
               "column is without the steps unroll and merge ([lowering](../lowering.md)).")
     page.table(["kernel", "what is new", "CTAs", "published", "Lockstep", "error", "without unroll and merge"], rows)
