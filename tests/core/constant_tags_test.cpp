@@ -24,7 +24,7 @@ TEST_CASE("constant tags: least recently used of four ways, and the time of a li
   struct Shape {
     std::uint32_t lines, sets, ways;
   };
-  // A size that is no multiple of four ways has the sets that fit whole, below four lines as many ways.
+  // A size that four ways do not divide has the sets that fit whole; below four lines, it has as many ways.
   for (const Shape& shape : {Shape{1, 1, 1}, {3, 1, 3}, {4, 1, 4}, {18, 4, 4}, {32, 8, 4}, {0, 1, 1}}) {
     ConstantTags tags(shape.lines);
     std::vector<std::list<KnownConstant>> sets(shape.sets);
