@@ -108,7 +108,7 @@ TEST_CASE("translator: lines of 2 MiB of other memory wait for its translation t
   CHECK_FALSE(t->park(300, line_at(4 * kMiB, true, 11)));
   CHECK_FALSE(t->park(300, line_at(6 * kMiB, false, 12)));
   CHECK(t->next_arrival() == 1 + 700);
-  CHECK(t.go_to(700).empty());  // nothing is asked of the GMMU
+  CHECK(t.go_to(700).empty());  // nothing is requested from the GMMU
   CHECK_FALSE(t->has_work());
   (void)t.go_to(701);
   for (const std::uint32_t handle : {10u, 11u}) {
