@@ -11,7 +11,7 @@ def write(context, page):
               "The A100's first row of gpu-l2-cache (1.5 MB, 4,316 GB/s; 2 MB: 5,482) is counted but is no property of the L2:",
               "the 11 runs of the 2 MB row differ by 22.8 % (those of the neighbouring rows by 0.0 %; gpu-l2-cache/a100_80.txt), from the",
               "bandwidth of the first row to that of the others, so the clock rose during them. The H100's table has no such row.",
-              "Beyond half of the L2, gpu-cache on the A100 is 10 % too fast, as it is within that half (7 to 14 %): it has 0.55 of the bandwidth",
+              "Beyond half of the L2, gpu-cache on the A100 is 6 to 9 % too fast, within that half 13 %: it has 0.57 of the bandwidth",
               "within, measured 0.53 to 0.62. At most four requests (A100) or sixteen (H100) wait for a line from the other half",
               "(`l2.far_merges`), any number for one of the same half.")
     memory_tables.write_group(context, page, "bandwidth", EVERY)
