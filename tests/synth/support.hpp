@@ -1,9 +1,6 @@
 // What the tests of the generator share.
 #pragma once
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <filesystem>
@@ -11,6 +8,7 @@
 #include <string>
 
 #include "synth/synth.hpp"
+#include "tests/temporary_folder.hpp"
 #include "trace/byte_source.hpp"
 #include "util/error.hpp"
 
@@ -18,25 +16,7 @@ namespace lockstep::synth {
 
 using Options = std::map<std::string, std::string>;
 
-/// A folder that is gone with the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    static unsigned count = 0;
-    path_ = std::filesystem::temp_directory_path() / fmt::format("lockstep_synth_{}_{}", ::getpid(), count++);
-    std::filesystem::create_directories(path_);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 /// The text of a file, decompressed.
 inline std::string text_of(const std::string& path) {

@@ -1,4 +1,6 @@
 // Addresses, sectors and bytes of the memory kinds against closed forms, read from the text of the traces.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>

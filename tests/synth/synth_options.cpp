@@ -1,4 +1,6 @@
 // Options and errors of the generator.
+#include <fmt/format.h>
+
 #include <set>
 
 #include "support.hpp"
