@@ -41,9 +41,9 @@ TEST_CASE("numbers with decimal units are exact, as moving the point of their te
     }
     const auto& [unit, places] = kDecimalUnits[random() % 5];
     const std::string expected = moved_point(text, places);
+    const std::string with_unit = text + (random() % 2 ? " " : "") + unit;
     GpuConfig c;
-    const std::string error =
-        test::error_of([&] { set_value(p, c, text + (random() % 2 ? " " : "") + unit); });
+    const std::string error = test::error_of([&] { set_value(p, c, with_unit); });
     CAPTURE(text, unit, error);
     if (expected.empty()) {
       REQUIRE(error.find("is not a whole number of B/s") != std::string::npos);
