@@ -149,8 +149,9 @@ struct L1Group {  // l1.*: unified L1 data cache and shared memory of an SM
   std::uint32_t shared_latency = 19;  // likewise, conflict-free LDS
   std::uint32_t tags_per_cycle = 2;   // distinct lines looked up per cycle
   std::uint32_t data_bytes_per_cycle = 128;
-  std::uint32_t mshrs = 256;                 // lines in flight
+  std::uint32_t mshrs = 1024;                // lines in flight
   std::uint32_t pending_instructions = 128;  // pending request table: memory instructions in flight
+  bool allocate_on_miss = true;              // false: when the data arrive
   bool allocate_on_store = true;
   bool cache_global = true;  // false: global loads bypass the L1, local ones are cached
 };
@@ -195,6 +196,7 @@ struct L2Group {                                     // l2.*
   std::uint32_t halves = 1;         // 2: the near half caches lines whose home is the far half
   std::uint32_t half_bytes = 4096;  // consecutive bytes whose home is one half; a power of two
   bool code_resident = true;        // instructions are in the L2 when they are first fetched
+  std::uint32_t fetch_bytes = 64;   // aligned bytes that a miss brings from DRAM, at least
 };
 /// tlb.*: address translation of unmanaged device memory, as an SM sees it (uvm.* has that of managed
 /// memory).

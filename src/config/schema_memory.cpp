@@ -55,6 +55,8 @@ Rows l1_rows() {
       integer("l1.mshrs", M::kNone, 1, 4096, "lines in flight", l1<&G::mshrs>()),
       integer("l1.pending_instructions", M::kNone, 1, 4096,
               "memory instructions in flight (pending request table)", l1<&G::pending_instructions>()),
+      flag("l1.allocate_on_miss", "a load that misses takes a line at once; false: when its data arrive",
+           l1<&G::allocate_on_miss>()),
       flag("l1.allocate_on_store", "a store that misses takes a line (written through in any case)",
            l1<&G::allocate_on_store>()),
       flag("l1.cache_global",
@@ -188,6 +190,8 @@ Rows l2_rows() {
               l2<&G::halves>()),
       power_of_two("l2.half_bytes", M::kBytes, 128, 2097152,
                    "consecutive bytes whose home is the same half (l2.halves = 2)", l2<&G::half_bytes>()),
+      power_of_two("l2.fetch_bytes", M::kBytes, 32, 128,
+                   "aligned bytes that a miss brings from DRAM, at least", l2<&G::fetch_bytes>()),
       flag("l2.code_resident", "instructions and kernel arguments are in the L2 when first read",
            l2<&G::code_resident>()),
   };

@@ -102,15 +102,15 @@ void L1Cache::renew(std::uint32_t place) {
   links_[base + first].previous = way;
 }
 
-void L1Cache::fill(Address line, SectorMask sectors) {
+void L1Cache::put(Address line, unsigned bits) {
   if (const std::uint32_t place = find(line); place != kNone) {
-    words_[place] |= sectors;
+    words_[place] |= bits;
     return;
   }
   const Location at = locate(line);
   const std::uint32_t base = at.set << shift_;
   const std::uint16_t victim = links_[base + first_[at.set]].previous;
-  words_[base + victim] = line | sectors;
+  words_[base + victim] = line | bits;
   prints_[base + victim] = at.print;
   if (base + victim < kHintable) hint(line) = static_cast<std::uint16_t>(base + victim);
   first_[at.set] = victim;
@@ -118,7 +118,7 @@ void L1Cache::fill(Address line, SectorMask sectors) {
 
 void L1Cache::drop(std::uint32_t place, SectorMask sectors) {
   words_[place] &= ~Address{sectors};
-  if ((words_[place] & 0xf) != 0) return;
+  if ((words_[place] & kOccupied) != 0) return;
   const std::uint32_t set = place >> shift_;
   renew(place);
   first_[set] = links_[place].next;  // the first of a ring becomes the last
@@ -128,7 +128,7 @@ void L1Cache::drop_range(Address first, Address bytes) {
   for (std::uint32_t s = 0; s < sets_; ++s)
     for (std::uint32_t place = s << shift_; place < (s << shift_) + active_; ++place) {
       const std::uint64_t word = words_[place];
-      if ((word & 0xf) != 0 && (word & ~Address{0x7f}) - first < bytes) drop(place, 0xf);
+      if ((word & kOccupied) != 0 && (word & ~Address{0x7f}) - first < bytes) drop(place, 0xf);
     }
 }
 

@@ -19,7 +19,7 @@ class L1Cache {
 
   explicit L1Cache(const config::L1Group& l1);
 
-  /// Place of a resident line (it has a valid sector); kNone.
+  /// Place of a resident line: it has a valid sector, or waits for its first one; kNone.
   [[nodiscard]] std::uint32_t find(Address line);
   [[nodiscard]] SectorMask sectors(std::uint32_t place) const {
     return static_cast<SectorMask>(words_[place] & 0xf);
@@ -30,7 +30,16 @@ class L1Cache {
   }
   /// Makes sectors valid; a line that is not there replaces its set's victim and becomes the last to be
   /// evicted. A line that is there keeps its position.
-  void fill(Address line, SectorMask sectors);
+  void fill(Address line, SectorMask sectors) { put(line, sectors); }
+  /// The same for a line of which a sector has been requested: without valid sectors until arrive().
+  void reserve(Address line) {
+    if (find(line) == kNone) put(line, kReserved);
+  }
+  /// Sectors of a line that was reserved. Nothing, if it has been evicted since.
+  void arrive(Address line, SectorMask sectors) {
+    if (const std::uint32_t place = find(line); place != kNone)
+      words_[place] = (words_[place] & ~Address{kReserved}) | sectors;
+  }
   /// Makes sectors invalid; a line without any becomes its set's next victim.
   void drop(std::uint32_t place, SectorMask sectors);
 
@@ -52,6 +61,8 @@ class L1Cache {
   }
 
  private:
+  static constexpr unsigned kReserved = 0x10, kOccupied = 0x1f;  // bits of a word below its line address
+
   struct Location {
     std::uint32_t set;
     std::uint8_t print;  // fingerprint, differs between neighbours in a set
@@ -62,12 +73,13 @@ class L1Cache {
 
   [[nodiscard]] Location locate(Address line) const;
   [[nodiscard]] bool holds(std::uint32_t place, Address line) const {
-    return (words_[place] & ~Address{0x7f}) == line && (words_[place] & 0xf) != 0;
+    return (words_[place] & ~Address{0x7f}) == line && (words_[place] & kOccupied) != 0;
   }
   [[nodiscard]] std::uint16_t& hint(Address line) {
     return hints_[(line / kLineBytes ^ line >> 18) & (hints_.size() - 1)];
   }
   [[nodiscard]] std::uint32_t scan(Address line) const;
+  void put(Address line, unsigned bits);
   void divide_into_sets(std::uint32_t lines);
   void renew(std::uint32_t place);
 
@@ -81,7 +93,7 @@ class L1Cache {
       first_;  // way of a set that is the last to be evicted; the victim is the one before it in the ring
   std::vector<std::uint16_t> hints_;  // by line number: where the line was last, to be looked at first
   std::vector<std::uint8_t> prints_;
-  std::vector<std::uint64_t> words_;  // line address | valid sectors
+  std::vector<std::uint64_t> words_;  // line address | kReserved | valid sectors
   std::vector<Link> links_;
 };
 

@@ -41,6 +41,7 @@ Blocked L1Lookup::load(Cycle now, LsuAccess& access, const LineAccess& line) {
     if (missing) {
       icnt::Request request = request_of(access, line.line, missing, m, icnt::AccessKind::kLoad);
       port_->send(now, request);
+      if (allocate_on_miss_) cache_.reserve(line.line);
     }
     mshrs_.wait(m, rest, missing, access.entry);
     results_->await(access.entry, bit_count(rest));
@@ -140,7 +141,7 @@ void L1Lookup::receive(Cycle now, const icnt::Reply& reply) {
   const Address line =
       mshrs_.fill(static_cast<std::uint16_t>(reply.tag), reply.sectors,
                   [&](std::uint16_t entry, unsigned n) { results_->sectors_back(now, entry, n); });
-  cache_.fill(line, reply.sectors);
+  allocate_on_miss_ ? cache_.arrive(line, reply.sectors) : cache_.fill(line, reply.sectors);
 }
 
 }  // namespace lockstep::core

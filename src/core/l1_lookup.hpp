@@ -15,8 +15,9 @@
 
 namespace lockstep::core {
 
-/// Write-through, allocate on fill, misses in flight occupy no way. A load's sectors hit, merge with a fill
-/// under way, or miss; a line's missing sectors are one request. Stores hit or miss; sectors written whole
+/// Write-through. A line takes a way when it is requested, from which others may evict it before its data
+/// arrive, or with l1.allocate_on_miss = false when they do. A load's sectors hit, merge with a fill under
+/// way, or miss; a line's missing sectors are one request. Stores hit or miss; sectors written whole
 /// become valid in the L1 when l1.allocate_on_store is set and none of them is being filled. Local memory
 /// is cached the same way (written through). Loads that bypass the L1, atomics and reductions count as misses
 /// and make the SM's own copy invalid.
@@ -27,6 +28,7 @@ class L1Lookup {
       : port_(&port),
         results_(&results),
         counters_(&counters),
+        allocate_on_miss_(config.allocate_on_miss),
         allocate_on_store_(config.allocate_on_store),
         cache_(config),
         mshrs_(config.mshrs) {}
@@ -55,7 +57,7 @@ class L1Lookup {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(port_), a.given(results_), a.given(counters_), a.given(profile_),
-              a.given(allocate_on_store_), cache_, mshrs_);
+              a.given(allocate_on_miss_), a.given(allocate_on_store_), cache_, mshrs_);
   }
 
  private:
@@ -77,7 +79,7 @@ class L1Lookup {
   LsuResults* results_;
   std::vector<stats::SmCounters>* counters_;
   InstructionProfile* profile_ = nullptr;
-  bool allocate_on_store_;
+  bool allocate_on_miss_, allocate_on_store_;
   L1Cache cache_;
   L1Mshrs mshrs_;
 };
