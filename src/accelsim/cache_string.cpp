@@ -66,6 +66,7 @@ std::optional<CacheString> cache_string(const Context& context, std::string_view
   const Fields policy = fields(1);
   if (policy.size() != 4 && policy.size() != 5) policy.wrong();
   cache.fifo = policy.letter(0) == 'F';
+  cache.on_miss = policy.letter(2) == 'm';
   cache.write_allocate = policy.letter(3);
   const Fields mshr = fields(2);
   if (mshr.size() != 3) mshr.wrong();

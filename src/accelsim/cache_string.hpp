@@ -14,6 +14,7 @@ struct CacheString {
   bool sectored = false;
   std::uint64_t sets = 0, line_bytes = 0, ways = 0;
   bool fifo = false;          // else LRU
+  bool on_miss = true;        // allocation m; else when data arrive (f, s)
   char write_allocate = 'N';  // N never; W, F, L allocate in different ways
   std::uint64_t mshrs = 0, merges = 0;
   std::uint64_t port_bytes = 0;  // 0 = not given

@@ -38,6 +38,7 @@ void l1_size(Context& c) {
   while (ways > kMaxWays) ways /= 2;
   c.set("l1.ways", ways, {kL1, kUnified});
   c.set("l1.mshrs", cache->mshrs, {kL1});
+  c.set("l1.allocate_on_miss", cache->on_miss ? "true" : "false", {kL1});
   c.set("l1.allocate_on_store", cache->write_allocate == 'N' ? "false" : "true", {kL1});
 }
 
@@ -105,6 +106,7 @@ void l2(Context& c) {
   c.set("l2.dirty_ways", config::kNoDirtyLimit, {kOption});
   c.set("tlb.miss_latency", 0, {kOption});
   c.set("l2.mshrs", cache->mshrs, {kOption});
+  c.set("l2.fetch_bytes", kSectorBytes, {kOption});
   c.set("l2.mshr_merges", cache->merges * (cache->sectored ? kSectorsPerLine : 1), {kOption});
   if (cache->port_bytes > 0) c.set("l2.slice_bytes_per_cycle", cache->port_bytes, {kOption});
 }
@@ -125,9 +127,10 @@ void l2_latency(Context& c) {
 std::vector<Rule> l1_rules() {
   return {
       {{{kL1, "none"}, {kUnified, "0"}, {kShared, "16384"}},
-       "l1.bytes, l1.ways, l1.replacement, l1.mshrs, l1.allocate_on_store",
+       "l1.bytes, l1.ways, l1.replacement, l1.mshrs, l1.allocate_on_miss, l1.allocate_on_store",
        "unified KiB, or else sets * line * ways + shared memory; unified: ways = bytes / (sets * 128), with "
-       "more sets beyond 512 ways; replacement F = fifo, else lru; MSHR entries; write-allocate N = false. "
+       "more sets beyond 512 ways; replacement F = fifo, else lru; allocation m = on miss; MSHR entries; "
+       "write-allocate N = false. "
        "Not used: write policy, hash, merges, queues",
        l1_size},
       {{{kL1Banks, "1"}, {kL1, "none"}},
@@ -184,11 +187,12 @@ std::vector<Rule> memory_rules() {
             "as it is",
             [](Context& c) { c.copy("l2.slices_per_partition", "-gpgpu_n_sub_partition_per_mchannel"); }},
            {{{"-gpgpu_cache:dl2", "64:128:8,L:B:m:N,A:16:4,4"}},
-            "l2.slice_bytes, l2.ways, l2.dirty_ways, l2.mshrs, l2.mshr_merges, l2.slice_bytes_per_cycle, "
-            "tlb.miss_latency",
+            "l2.slice_bytes, l2.ways, l2.dirty_ways, l2.mshrs, l2.mshr_merges, l2.fetch_bytes, "
+            "l2.slice_bytes_per_cycle, tlb.miss_latency",
             "sets * line * ways; MSHR entries; merges, of a sectored cache * 4 (there they count a sector, "
             "here a "
-            "line); port bytes; any number of a set's lines may be dirty; addresses need no translation",
+            "line); port bytes; any number of a set's lines may be dirty; a miss fetches its sector alone; "
+            "addresses need no translation",
             l2},
            {{{"-gpgpu_l2_rop_latency", "85"}},
             "icnt.request_latency, l2.latency, icnt.reply_latency",

@@ -249,11 +249,14 @@ void Slice::fetch(const icnt::Request& r, LineIndex index, SectorMask missed, Cy
     line.pending = static_cast<SectorMask>(line.pending | missed);
     return;
   }
-  const auto sectors = static_cast<SectorMask>(controller_->whole_bursts(whole_blocks(missed, fetch_bytes_)) &
-                                               ~(line.valid | line.pending));
-  line.pending = static_cast<SectorMask>(line.pending | sectors);
   const DramPlace place = controller_->place(map_->local_line(r.line), index_);
-  controller_->read(now, place, r.kernel, {static_cast<std::uint16_t>(index_), line.mshr, sectors});
+  for (const SectorMask wanted : {missed, whole_blocks(missed, fetch_bytes_)}) {  // what is waited for first
+    const auto sectors =
+        static_cast<SectorMask>(controller_->whole_bursts(wanted) & ~(line.valid | line.pending));
+    if (!sectors) continue;
+    line.pending = static_cast<SectorMask>(line.pending | sectors);
+    controller_->read(now, place, r.kernel, {static_cast<std::uint16_t>(index_), line.mshr, sectors});
+  }
 }
 
 void Slice::fill(Cycle now, std::uint16_t mshr, SectorMask sectors) {

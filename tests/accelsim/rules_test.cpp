@@ -57,11 +57,13 @@ TEST_CASE("instruction cache, where it is not perfect") {
 
 TEST_CASE("L1: apart from shared memory, unified, and beyond 512 ways") {
   CHECK(set_by("-gpgpu_cache:dl1 N:64:128:6,L:L:m:N:H,A:128:8,8 -gpgpu_shmem_size 98304") ==
-        "l1.bytes=147456 l1.replacement=lru l1.ways=6 l1.mshrs=128 l1.allocate_on_store=false "
+        "l1.bytes=147456 l1.replacement=lru l1.ways=6 l1.mshrs=128 l1.allocate_on_miss=true "
+        "l1.allocate_on_store=false "
         "l1.shared_carveouts_kib=96");
   CHECK(set_by("-gpgpu_cache:dl1 S:1:128:512,F:L:s:N:L,A:256:32,16:0,32 -gpgpu_unified_l1d_size 128 "
                "-gpgpu_l1_banks 2") ==
-        "l1.bytes=131072 l1.replacement=fifo l1.ways=512 l1.mshrs=256 l1.allocate_on_store=false "
+        "l1.bytes=131072 l1.replacement=fifo l1.ways=512 l1.mshrs=256 l1.allocate_on_miss=false "
+        "l1.allocate_on_store=false "
         "l1.tags_per_cycle=2 "
         "l1.data_bytes_per_cycle=64");
   CHECK(set_by("-gpgpu_smem_latency 3") == "l1.shared_latency=8");

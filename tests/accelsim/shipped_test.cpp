@@ -40,6 +40,7 @@ const Values kQv100Values = {
     {"l1.replacement", "lru"},
     {"l1.ways", "256"},  // 128 KiB of 4 sets of 128 bytes
     {"l1.mshrs", "512"},
+    {"l1.allocate_on_miss", "true"},
     {"l1.allocate_on_store", "true"},
     {"l1.cache_global", "true"},
     {"l1.tags_per_cycle", "4"},
@@ -65,6 +66,7 @@ const Values kQv100Values = {
     {"l2.dirty_ways", "128"},  // no limit
     {"tlb.miss_latency", "0"},
     {"l2.mshrs", "192"},
+    {"l2.fetch_bytes", "32"},
     {"l2.mshr_merges", "16"},
     {"l2.slice_bytes_per_cycle", "32"},
     {"pipe.alu.units", "alu"},

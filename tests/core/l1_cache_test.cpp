@@ -129,6 +129,29 @@ TEST_CASE("L1: tags against lists in order of use") {
   }
 }
 
+TEST_CASE("L1: a line that was requested takes its place then, and may be gone when its data come") {
+  L1Cache cache(l1(4 * 128, 4, kFifo));  // one set
+  const auto line = [](unsigned i) { return Address{i} * 128; };
+  for (unsigned i = 0; i < 4; ++i) cache.reserve(line(i));
+  for (unsigned i = 0; i < 4; ++i) {
+    REQUIRE(cache.find(line(i)) != L1Cache::kNone);
+    CHECK(cache.sectors(cache.find(line(i))) == 0);
+  }
+  cache.arrive(line(2), 0x2);
+  CHECK(cache.sectors(cache.find(line(2))) == 0x2);
+  cache.reserve(line(4));  // the first in goes first, though nothing of it has come
+  cache.reserve(line(2));  // is there: keeps its place and its sectors
+  CHECK(cache.find(line(0)) == L1Cache::kNone);
+  cache.arrive(line(0), 0xf);
+  CHECK(cache.find(line(0)) == L1Cache::kNone);
+  cache.arrive(line(2), 0x4);
+  CHECK(cache.sectors(cache.find(line(2))) == 0x6);
+  cache.drop(cache.find(line(3)), 0xf);  // nothing of it is there: still awaited
+  CHECK(cache.find(line(3)) != L1Cache::kNone);
+  cache.drop(cache.find(line(2)), 0x6);
+  CHECK(cache.find(line(2)) == L1Cache::kNone);
+}
+
 TEST_CASE("L1: as many lines as fit stay, one more does not") {
   L1Cache cache(l1(131072, 64));
   for (Address a = 0; a < 131072; a += 128) cache.fill(a, 0xf);

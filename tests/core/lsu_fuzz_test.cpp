@@ -238,13 +238,19 @@ namespace {
 /// Sectored LRU or FIFO sets and lines under way, fed with operations and fills in their order.
 class L1Model {
  public:
-  L1Model(std::size_t ways, bool lru, bool allocate, std::function<std::uint32_t(Address)> set_of)
-      : ways_(ways), lru_(lru), allocate_(allocate), set_of_(std::move(set_of)) {}
+  L1Model(std::size_t ways, const config::L1Group& l1, std::function<std::uint32_t(Address)> set_of)
+      : ways_(ways),
+        lru_(l1.replacement == config::L1Replacement::kLru),
+        on_miss_(l1.allocate_on_miss),
+        on_store_(l1.allocate_on_store),
+        set_of_(std::move(set_of)) {}
   stats::CacheCounters counters;
 
   void fill(Address line, SectorMask sectors) {
     pending_[line] = static_cast<SectorMask>(pending_[line] & ~sectors);
-    insert(line, sectors);
+    if (!on_miss_) return insert(line, sectors, false);
+    for (Way& way : sets_[set_of_(line)])
+      if (way.line == line) way = {line, static_cast<SectorMask>(way.valid | sectors), false};
   }
   void load(Address line, SectorMask sectors) {
     const bool there = known(line);
@@ -257,6 +263,7 @@ class L1Model {
     counters.read_misses += bits(missing);
     counters.read_line_misses += missing != 0 && !there;
     pending_[line] |= missing;
+    if (missing && on_miss_) insert(line, 0, true);
   }
   void store(Address line, SectorMask sectors, SectorMask whole) {
     const bool there = known(line);
@@ -268,7 +275,7 @@ class L1Model {
     counters.write_misses += bits(missing);
     counters.write_line_misses += missing != 0 && !there;
     whole = static_cast<SectorMask>(whole & ~pending_[line]);
-    if (allocate_ && (whole & ~valid)) insert(line, whole);
+    if (on_store_ && (whole & ~valid)) insert(line, whole, false);
   }
   void bypass(Address line, SectorMask sectors) {
     count(sectors, 0, sectors);
@@ -276,12 +283,17 @@ class L1Model {
     counters.read_misses += bits(sectors);
     counters.read_line_misses += !known(line);
     auto& set = sets_[set_of_(line)];
-    for (auto& [l, s] : set)
-      if (l == line) s = static_cast<SectorMask>(s & ~sectors);
-    set.remove_if([](const auto& x) { return x.second == 0; });
+    for (Way& way : set)
+      if (way.line == line) way.valid = static_cast<SectorMask>(way.valid & ~sectors);
+    set.remove_if([](const Way& way) { return way.valid == 0 && !way.awaited; });
   }
 
  private:
+  struct Way {
+    Address line;
+    SectorMask valid;
+    bool awaited;  // taken for a load of which no sector has come
+  };
   static unsigned bits(SectorMask m) { return static_cast<unsigned>(std::popcount(m)); }
   void count(SectorMask sectors, SectorMask valid, SectorMask missing) {
     ++counters.requests;
@@ -292,33 +304,33 @@ class L1Model {
   }
   bool known(Address line) {
     bool there = pending_[line] != 0;
-    for (const auto& [l, s] : sets_[set_of_(line)]) there = there || l == line;
+    for (const Way& way : sets_[set_of_(line)]) there = there || way.line == line;
     return there;
   }
   SectorMask use(Address line) {
     auto& set = sets_[set_of_(line)];
     for (auto i = set.begin(); i != set.end(); ++i)
-      if (i->first == line) {
+      if (i->line == line) {
         if (lru_) set.splice(set.begin(), set, i);
-        return i->second;
+        return i->valid;
       }
     return 0;
   }
-  void insert(Address line, SectorMask sectors) {
+  void insert(Address line, SectorMask sectors, bool awaited) {
     auto& set = sets_[set_of_(line)];
-    for (auto& [l, s] : set)
-      if (l == line) {
-        s |= sectors;
+    for (Way& way : set)
+      if (way.line == line) {
+        way.valid |= sectors;
         return;
       }
-    set.emplace_front(line, sectors);
+    set.push_front({line, sectors, awaited});
     if (set.size() > ways_) set.pop_back();
   }
 
   std::size_t ways_;
-  bool lru_, allocate_;
+  bool lru_, on_miss_, on_store_;
   std::function<std::uint32_t(Address)> set_of_;
-  std::map<std::uint32_t, std::list<std::pair<Address, SectorMask>>> sets_;
+  std::map<std::uint32_t, std::list<Way>> sets_;
   std::map<Address, SectorMask> pending_;
 };
 
@@ -331,8 +343,8 @@ TEST_CASE("LSU: L1 counters of random streams against a straightforward model") 
     c.l1.bytes = seed % 3 ? 8192 : 65536;
     c.l1.ways = seed % 2 ? c.l1.bytes / 128 : 8;  // fully associative: nothing to know of the sets
     c.l1.allocate_on_store = seed % 4 < 2;
-    const bool lru = seed % 8 < 4;
-    c.l1.replacement = lru ? config::L1Replacement::kLru : config::L1Replacement::kFifo;
+    c.l1.allocate_on_miss = seed % 16 < 8;
+    c.l1.replacement = seed % 8 < 4 ? config::L1Replacement::kLru : config::L1Replacement::kFifo;
     c.l1.tags_per_cycle = 32;  // all lines in the cycle of the dispatch
     c.l1.mshrs = c.l1.pending_instructions = c.icnt.queue_entries = 4096;
     const OpList list = random_operations(1000 + seed, 400, {true, 128});
@@ -342,7 +354,7 @@ TEST_CASE("LSU: L1 counters of random streams against a straightforward model") 
     REQUIRE(bench.pipeline().backpressure_cycles() == 0);
 
     const L1Cache tags(c.l1);
-    L1Model model(tags.ways(), lru, c.l1.allocate_on_store, [&](Address a) { return tags.set_of(a); });
+    L1Model model(tags.ways(), c.l1, [&](Address a) { return tags.set_of(a); });
     // Fills come before the lookups of their cycle.
     std::vector<std::tuple<Cycle, int, std::size_t>> order;
     for (std::size_t i = 0; i < r.replies.size(); ++i) order.emplace_back(r.replies[i].time, 0, i);

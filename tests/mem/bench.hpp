@@ -43,6 +43,7 @@ inline config::GpuConfig small_config() {
   c.l2.ways = 8;
   c.l2.mshrs = 32;
   c.l2.mshr_merges = 8;
+  c.l2.fetch_bytes = kSectorBytes;
   c.icnt.request_latency = c.icnt.reply_latency = 24;
   c.icnt.far_latency = 50;
   return c;

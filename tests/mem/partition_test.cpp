@@ -267,5 +267,27 @@ TEST_CASE("a longer burst brings its neighbour sectors along") {
   CHECK(k.mem.l2.misses == 3);
 }
 
+TEST_CASE("a miss brings the aligned block of l2.fetch_bytes that it is in, less what is there") {
+  for (const std::uint32_t bytes : {32u, 64u, 128u})
+    for (unsigned asked = 1; asked < 16; ++asked) {
+      CAPTURE(bytes, asked);
+      config::GpuConfig c = small_config();
+      c.l2.fetch_bytes = bytes;
+      Bench b(c);
+      b.requesters[0]->add(0, store(0x100, 1, {0xffffffff}));  // sector 0 is there
+      b.requesters[0]->add(1000, load(0x100, static_cast<SectorMask>(asked)));
+      b.requesters[0]->add(3000, load(0x100, 0xf));
+      b.run();
+      unsigned brought = 0;
+      for (unsigned s = 0; s < 4; ++s)
+        for (unsigned wanted = 1; wanted < 4; ++wanted)  // sector 0 never misses
+          if ((asked >> wanted & 1) && wanted * 32 / bytes == s * 32 / bytes) brought |= 1u << s;
+      brought &= 0xe;
+      const auto k = b.take();
+      CHECK(k.mem.dram_reads == 3);  // in the end each sector but the stored one, once
+      CHECK(k.mem.l2.hits == (asked & 1) + 1 + static_cast<unsigned>(std::popcount(brought)));
+    }
+}
+
 }  // namespace
 }  // namespace lockstep::mem_test
