@@ -9,6 +9,7 @@
 #include "lower/constants.hpp"
 #include "lower/merge.hpp"
 #include "lower/register_needs.hpp"
+#include "lower/uniform.hpp"
 #include "lower/unroll.hpp"
 
 namespace lockstep::lower {
@@ -147,6 +148,8 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
   literals_ = literals(scheduled, passes_.integers);
   l2_policies_ = L2Policies(scheduled);
   unread_ = passes_.fusion ? unread_moves(scheduled) : std::vector<bool>(scheduled.instructions.size());
+  uniform_ =
+      passes_.uniform ? uniform_instructions(scheduled) : std::vector<bool>(scheduled.instructions.size());
   registers_ = &registers;
   fusions_ = &fusions;
   BroughtConstants brought(scheduled, order.runs);
@@ -219,8 +222,9 @@ void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Pre
 
 void Builder::instruction(const Instruction& i, std::uint32_t number) {
   number_ = number;
-  if (folded(i, number) || special_form(i)) return;
-  sequence(i);
+  on_uniform_ = uniform_[number];
+  if (!folded(i, number) && !special_form(i)) sequence(i);
+  on_uniform_ = false;
 }
 
 bool Builder::folded(const Instruction& i, std::uint32_t number) {

@@ -79,7 +79,8 @@ class Builder : private Emitter {
   const exec::Executable& kernel_;
   unsigned known_registers_;  // 0: none
   const Fusions* fusions_ = nullptr;
-  std::vector<bool> unread_;  // accumulators.hpp
+  std::vector<bool> unread_;   // accumulators.hpp
+  std::vector<bool> uniform_;  // uniform.hpp
   std::set<std::string> remarks_;
   unsigned values_ = 0;  // registers of the function at hand without temporaries
   struct Called {

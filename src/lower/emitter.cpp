@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+
+#include "lower/uniform.hpp"
 
 namespace lockstep::lower {
 
@@ -49,7 +52,7 @@ void Emitter::emit(const std::string& opcode, const std::vector<std::uint8_t>& d
   std::string text = std::to_string(destinations.size());
   for (const std::uint8_t d : destinations) text += fmt::format(" R{}", d);
   const std::size_t count = std::min(sources.size(), kMaxSources);
-  text += fmt::format(" {} {}", opcode, count);
+  text += fmt::format(" {} {}", on_uniform_ ? uniform_opcode(opcode) : opcode, count);
   for (std::size_t s = 0; s < count; ++s) text += fmt::format(" R{}", sources[s]);
   text += fmt::format(" {}", width);
   code_.instructions_.push_back({pc_, std::move(text), immediate, carries, operation_});
@@ -88,7 +91,9 @@ void Emitter::bring_constants(const Operands& read) {
       if (c.kind == Kind::kBank) bring(c);
     std::erase_if(needed, [this](const Constant& c) { return c.kind == Kind::kBank && is_wide(c); });
   }
+  const bool uniform = std::exchange(on_uniform_, false);  // others may read them
   for (; needed.size() > 1; needed.erase(needed.begin())) bring(*needed.begin());
+  on_uniform_ = uniform;
 }
 
 void Emitter::bring(const Constant& constant) {

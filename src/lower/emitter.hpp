@@ -64,6 +64,7 @@ class Emitter {
   std::size_t run_ = 0;
   std::uint32_t operation_ = 0, number_ = 0, place_ = 0;
   std::uint32_t pc_ = 0;
+  bool on_uniform_ = false;  // uniform.hpp
 
  private:
   [[nodiscard]] bool loads_parameters() const;

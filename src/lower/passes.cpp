@@ -21,6 +21,7 @@ constexpr std::pair<const char*, bool Passes::*> kSteps[] = {{"constants", &Pass
                                                              {"predication", &Passes::predication},
                                                              {"left_out", &Passes::left_out},
                                                              {"temporaries", &Passes::temporaries},
+                                                             {"uniform", &Passes::uniform},
                                                              {"slow_paths", &Passes::slow_paths}};
 
 }  // namespace

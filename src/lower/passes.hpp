@@ -18,6 +18,7 @@ struct Passes {
   bool predication = true;  // predication.hpp
   bool left_out = true;  // replay.hpp: what is predicated is issued also where a warp leaves out a whole run
   bool temporaries = true;  // temporaries.hpp
+  bool uniform = true;      // uniform.hpp
   bool slow_paths = true;   // exec/slow_path.hpp
   bool signals = false;  // no step: writes for which other kernels may wait say so, see exec/signal_log.hpp
   bool operator==(const Passes&) const = default;
