@@ -96,7 +96,7 @@ TEST_CASE("lane memory: predicates are the lowest bits, loads extend by zeros, s
     for (unsigned l = 0; l < kWarpLanes; ++l) lowest |= static_cast<std::uint32_t>(values.lane[l] & 1) << l;
     REQUIRE(memory.predicate(values) == lowest);
     for (unsigned log = 0; log < 4; ++log) {
-      const std::size_t bytes = std::size_t{1} << log, unaligned = round % 8;
+      const std::size_t bytes = std::size_t{1} << log, unaligned = static_cast<unsigned>(round) % 8;
       std::vector<std::byte> cells(kWarpLanes * bytes + 16, std::byte{0xcc});
       memory.store[log](cells.data() + unaligned, values);
       LaneValues back;

@@ -13,6 +13,7 @@
 #include "lower/iterations.hpp"
 #include "lower/known_bits.hpp"
 #include "lower/unroll.hpp"
+#include "ptx/liveness.hpp"
 #include "tests/lower/interpreter.hpp"
 #include "tests/lower/support.hpp"
 
