@@ -157,6 +157,10 @@ const FusionRule* Fusions::rule_of(std::uint32_t at, std::uint32_t operand, std:
   const ptx::RegisterId id = i.operands[operand].reg;
   const Producer& producer = producers_[id];
   if (!producer.known || fused_[producer.at]) return nullptr;
+  const auto is_result = [id](const ptx::Operand& o) {
+    return o.kind == OperandKind::kRegister && o.reg == id;
+  };
+  if (std::ranges::count_if(i.operands, is_result) != 1) return nullptr;
   const Instruction& made_by = function_->instructions[producer.at];
   if (made_by.guard && made_by.guard != i.guard) return nullptr;
   if (uses_.reads[id] != 1 && !may_have_several_readers(made_by)) return nullptr;

@@ -32,7 +32,11 @@ std::uint64_t of_sum(std::uint64_t a, std::uint64_t b) { return (a & b) == 0 ? a
 class Bits {
  public:
   Bits(const ptx::Function& function, const std::vector<ptx::Variable>& variables)
-      : function_(function), variables_(variables), possible_(function.registers.size()) {}
+      : function_(function), variables_(variables), possible_(function.registers.size()) {
+    for (const ptx::Parameter& parameter : function.parameters)
+      if (parameter.in_register)
+        possible_[parameter.reg] = width_mask(ptx::bits(function.registers[parameter.reg].type));
+  }
 
   std::vector<std::uint64_t> run() {
     constexpr unsigned kMaxPasses = 64;  // more: a chain of loops, of which nothing is said then
@@ -92,7 +96,10 @@ class Bits {
     const unsigned to = ptx::bits(i.form.type()), had = ptx::bits(i.form.last_type());
     if (ptx::is_float(i.form.last_type())) return kAny;
     const std::uint64_t kept = from & width_mask(had);
-    if (to <= had) return kept & width_mask(to);
+    if (to <= had) {  // a register may be wider than the type: it has the sign, too
+      const std::uint64_t cut = kept & width_mask(to);
+      return ptx::is_signed(i.form.type()) && (cut >> (to - 1) & 1) != 0 ? cut | ~width_mask(to) : cut;
+    }
     const bool sign = ptx::is_signed(i.form.last_type()) && (kept >> (had - 1) & 1) != 0;
     return sign ? kept | ~width_mask(had) : kept;
   }

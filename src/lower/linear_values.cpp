@@ -17,6 +17,9 @@ std::int64_t cut(std::int64_t value, ptx::Type type) {
   return ptx::bits(type) == 32 ? static_cast<std::int32_t>(value) : value;
 }
 
+/// Whether it is the same number as a value of the type, signed or not.
+bool fits(std::int64_t value, ptx::Type type) { return value >= 0 && value >> (ptx::bits(type) - 1) == 0; }
+
 /// Modulo 2^64.
 std::int64_t times(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
@@ -81,7 +84,7 @@ std::optional<LinearValue> LinearValues::result(const Instruction& i) {
     read.push_back(*value);
   }
   if (auto value = linear(i, read)) {
-    value->offset = cut(value->offset, i.form.type());
+    if (!i.has(ptx::Mod::kWide)) value->offset = cut(value->offset, i.form.type());
     return value;
   }
   Key key{kOperation, static_cast<std::uint64_t>(i.op())};
@@ -101,7 +104,7 @@ std::optional<LinearValue> LinearValues::linear(const Instruction& i, const std:
     case Opcode::kMov:
       return read[0];
     case Opcode::kCvt:
-      if (is_constant(0) && read[0].offset >= 0 && i.form.mods.empty()) return read[0];
+      if (is_constant(0) && fits(read[0].offset, i.form.last_type()) && i.form.mods.empty()) return read[0];
       break;
     case Opcode::kAdd:
       if (i.form.mods.empty()) return sum(read[0], read[1]);
@@ -113,7 +116,7 @@ std::optional<LinearValue> LinearValues::linear(const Instruction& i, const std:
     case Opcode::kMul:
     case Opcode::kMad: {
       if (i.op() == Opcode::kMul && i.has(ptx::Mod::kWide) && is_constant(0) && is_constant(1) &&
-          read[0].offset >= 0 && read[1].offset >= 0)
+          fits(read[0].offset, i.form.type()) && fits(read[1].offset, i.form.type()))
         return product(read[0], read[1].offset);
       if (!low || (!is_constant(0) && !is_constant(1))) break;
       const LinearValue all =
