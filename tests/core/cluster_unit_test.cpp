@@ -432,7 +432,7 @@ class ClusterTraffic {
       default: {
         constexpr OpClass kClasses[] = {OpClass::kLoad, OpClass::kStore, OpClass::kAtomic,
                                         OpClass::kReduction};
-        const Address stride = 4 << random_() % 6;  // words of n lanes, in 128 / stride banks
+        const Address stride = Address{4} << random_() % 6;  // words of n lanes, in 128 / stride banks
         REQUIRE(bench.access(sm, kClasses[random_() % 4], lanes_at(other, n, stride), handles_++));
         const auto banks = static_cast<std::uint32_t>(128 / stride);
         passes_[other] += (n + banks - 1) / banks;

@@ -47,7 +47,9 @@ class MshrModel {
     return false;
   }
   /// The i-th of the lines that are under way.
-  [[nodiscard]] Address line(std::size_t i) const { return std::next(lines_.begin(), i)->first; }
+  [[nodiscard]] Address line(std::size_t i) const {
+    return std::next(lines_.begin(), static_cast<std::ptrdiff_t>(i))->first;
+  }
 
  private:
   struct Waiter {
