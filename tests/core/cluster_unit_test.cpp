@@ -47,7 +47,7 @@ Address of_rank(std::uint32_t rank, Address offset) { return (Address{rank} + 1)
 struct UnitEvent {
   Cycle time = 0;
   std::uint32_t sm = 0, handle = 0;
-  friend auto operator<=>(const UnitEvent&, const UnitEvent&) = default;
+  friend bool operator==(const UnitEvent&, const UnitEvent&) = default;
 };
 struct UnitNews {
   Cycle time = 0;
