@@ -259,7 +259,7 @@ TEST_CASE("cluster unit: accesses of several SMs to one are served one after ano
     REQUIRE(bench.access(sm, OpClass::kLoad, lanes_at(0, 10, 128), sm));
   bench.run_until(1000);
   REQUIRE(bench.events.size() == 3);
-  // Ten passes each; ten sectors leave 18 cycles behind the first one, at 20 cycles a reply.
+  // Ten passes each; ten sectors leave 18 cycles behind the first one, at 20 cycles per reply.
   const Cycle transfer = 9 * (kSectorBytes / kPortBytes);
   for (std::uint32_t i = 0; i < 3; ++i)
     CHECK(bench.events[i] == UnitEvent{load_time(bench) + 9 + 20 * i + transfer, i + 1, i + 1});

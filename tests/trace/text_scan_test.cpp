@@ -69,10 +69,10 @@ TEST_CASE("text scan: signed numbers, and unsigned ones beyond them that wrap") 
     REQUIRE(scanned<std::int64_t>(text, scan_signed) == by_library<std::int64_t>(text, 10));
   }
   const auto value = [](const char* text) { return scanned<std::int64_t>(text, scan_signed); };
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-  CHECK(value("-9223372036854775808")->first == kLeast);
+  constexpr std::int64_t kMinimum = std::numeric_limits<std::int64_t>::min();
+  CHECK(value("-9223372036854775808")->first == kMinimum);
   CHECK_FALSE(value("-9223372036854775809"));
-  CHECK(value("9223372036854775808")->first == kLeast);
+  CHECK(value("9223372036854775808")->first == kMinimum);
   CHECK(value("18446744073709551615")->first == -1);
   CHECK_FALSE(value("18446744073709551616"));
   CHECK_FALSE(value("-"));
