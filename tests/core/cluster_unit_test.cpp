@@ -239,7 +239,7 @@ TEST_CASE("cluster unit: an access of the CTA's own memory alone is left to the 
 
 TEST_CASE("cluster unit: a load from several SMs has its result with the last reply") {
   ClusterBench bench(unit_config());
-  bench.data_free(3) = 200;  // its banks are taken so long
+  bench.data_free(3) = 200;  // its banks are taken until then
   std::vector<Address> lanes = lanes_at(1, 4, 4);
   for (const Address a : lanes_at(3, 4, 4)) lanes.push_back(a);
   for (const Address a : lanes_at(0, 3, 128)) lanes.push_back(a);  // three passes over its own

@@ -167,7 +167,7 @@ TEST_CASE("front end: a line in the L1I comes its latency after the request, and
   CHECK(bench.counters[0].l1i_misses == 0);
 }
 
-TEST_CASE("front end: the launch brings so many bytes of the kernel and no more") {
+TEST_CASE("front end: a launch brings launch_prefetch bytes of the kernel and no more") {
   auto config = front_config();
   config.frontend.launch_prefetch = 3 * kLine + kLine / 2;  // whole lines
   FrontBench bench(config);
@@ -199,7 +199,7 @@ TEST_CASE("front end: a miss of the L1I takes memory's latency and half of the L
   }
 }
 
-TEST_CASE("front end: the L1I looks up a line a cycle, in the order of the requests") {
+TEST_CASE("front end: the L1I looks up one line per cycle, in the order of the requests") {
   auto config = front_config();
   config.frontend.launch_prefetch = 16 * kLine;
   FrontBench bench(config);
@@ -260,8 +260,7 @@ TEST_CASE("front end: after a miss the L1I asks for the lines that follow, one a
   CHECK(bench.counters[0].l1i_misses == 2);
 }
 
-TEST_CASE(
-    "front end: a stream buffer runs so many lines ahead of the warp, and gives way to another stream") {
+TEST_CASE("front end: a stream buffer runs its size ahead of the warp, and gives way to another stream") {
   auto config = front_config();
   config.frontend.prefetch_entries = 3;
   config.frontend.launch_prefetch = 60 * kLine;

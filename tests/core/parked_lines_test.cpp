@@ -165,7 +165,7 @@ TEST_CASE("parked lines: an access of many lines of a page asks for it once, the
   REQUIRE(bench.asked.size() == 32);
   std::set<Address> lines;
   for (unsigned i = 0; i < 32; ++i) {
-    // A look-up and a request a cycle.
+    // A look-up and a request per cycle.
     CHECK(bench.asked[i].arrival == came + i + kToSlice);
     CHECK(bench.asked[i].request.kind == icnt::AccessKind::kLoad);
     lines.insert(bench.asked[i].request.line);

@@ -268,7 +268,7 @@ TEST_CASE("peer port: a load of another device's line crosses both crossbars' ch
     CHECK(asked.bytes == 1);
     REQUIRE(bench.sm->got.size() == 1);
     const Cycle back = bench.other.got[0].time + bench.other.service + kWireLatency;
-    // The lane gives 128 bytes a cycle.
+    // The lane gives 128 bytes per cycle.
     CHECK(bench.sm->got[0].first == back + kCross);
     CHECK(bench.sm->got[0].second.tag == 77);
     CHECK(bench.sm->got[0].second.line == kThere + 0x80);
@@ -351,7 +351,7 @@ TEST_CASE("peer port: a copy writes each of its lines once, and ends with the la
     CHECK(done.start == 20);
     CHECK(done.end == last + bench.other.service + kWireLatency + kDone);
     CHECK(bench.host.done[0].first == done.end);
-    // The link's bytes are the bottleneck: 8 cycles a line.
+    // The link's bytes are the bottleneck: 8 cycles per line.
     if (lines == 100) CHECK(double(last - bench.other.got[0].time) == Approx(99 * 8).margin(8));
   }
 }

@@ -54,8 +54,8 @@ TEST_CASE("schedulers: who is chosen is who comes first in lists by age and by t
   }
 }
 
-/// How often each of `warps` warps is chosen in so many cycles, each of which is not ready for `busy` cycles
-/// after it was chosen. Warps in higher slots are younger.
+/// How often each of `warps` warps is chosen in `cycles` cycles. A warp is not ready for `busy`
+/// cycles after it was chosen; warps in higher slots are younger.
 std::vector<unsigned> issue_shares(SchedulerPolicy policy, unsigned warps, unsigned busy, unsigned cycles) {
   WarpAges ages{};
   for (unsigned w = 0; w < kWarpsPerSubcore; ++w) ages[w] = w;
