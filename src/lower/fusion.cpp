@@ -160,7 +160,8 @@ const FusionRule* Fusions::rule_of(std::uint32_t at, std::uint32_t operand, std:
   const auto is_result = [id](const ptx::Operand& o) {
     return o.kind == OperandKind::kRegister && o.reg == id;
   };
-  if (std::ranges::count_if(i.operands, is_result) != 1) return nullptr;
+  const auto sources = i.operands.begin() + ptx::destination_count(i.form);
+  if (std::count_if(sources, i.operands.end(), is_result) != 1) return nullptr;  // else it has to be there
   const Instruction& made_by = function_->instructions[producer.at];
   if (made_by.guard && made_by.guard != i.guard) return nullptr;
   if (uses_.reads[id] != 1 && !may_have_several_readers(made_by)) return nullptr;

@@ -199,7 +199,7 @@ TEST_CASE("bad usage of exec and record") {
   CHECK(step.code == 2);
   CHECK(step.err.find(
             "--without: constants, unroll, merge, schedule, rest, integers, setup, fusion, predication, "
-            "left_out, temporaries or slow_paths expected, 'sleep' found") != std::string::npos);
+            "left_out, temporaries, uniform or slow_paths expected, 'sleep' found") != std::string::npos);
 }
 
 TEST_CASE("managed memory: allocations, prefetch, advice and the host's accesses reach the model") {
