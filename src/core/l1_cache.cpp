@@ -102,11 +102,15 @@ void L1Cache::renew(std::uint32_t place) {
   links_[base + first].previous = way;
 }
 
-void L1Cache::put(Address line, unsigned bits) {
+void L1Cache::fill(Address line, SectorMask sectors) {
   if (const std::uint32_t place = find(line); place != kNone) {
-    words_[place] |= bits;
+    words_[place] |= sectors;
     return;
   }
+  insert(line, sectors);
+}
+
+void L1Cache::insert(Address line, unsigned bits) {
   const Location at = locate(line);
   const std::uint32_t base = at.set << shift_;
   const std::uint16_t victim = links_[base + first_[at.set]].previous;

@@ -30,11 +30,10 @@ class L1Cache {
   }
   /// Makes sectors valid; a line that is not there replaces its set's victim and becomes the last to be
   /// evicted. A line that is there keeps its position.
-  void fill(Address line, SectorMask sectors) { put(line, sectors); }
-  /// The same for a line of which a sector has been requested: without valid sectors until arrive().
-  void reserve(Address line) {
-    if (find(line) == kNone) put(line, kReserved);
-  }
+  void fill(Address line, SectorMask sectors);
+  /// A line that is not there and of which a sector has been requested takes its place: without valid
+  /// sectors until arrive().
+  void reserve(Address line) { insert(line, kReserved); }
   /// Sectors of a line that was reserved. Nothing, if it has been evicted since.
   void arrive(Address line, SectorMask sectors) {
     if (const std::uint32_t place = find(line); place != kNone)
@@ -79,7 +78,7 @@ class L1Cache {
     return hints_[(line / kLineBytes ^ line >> 18) & (hints_.size() - 1)];
   }
   [[nodiscard]] std::uint32_t scan(Address line) const;
-  void put(Address line, unsigned bits);
+  void insert(Address line, unsigned bits);
   void divide_into_sets(std::uint32_t lines);
   void renew(std::uint32_t place);
 

@@ -41,7 +41,7 @@ Blocked L1Lookup::load(Cycle now, LsuAccess& access, const LineAccess& line) {
     if (missing) {
       icnt::Request request = request_of(access, line.line, missing, m, icnt::AccessKind::kLoad);
       port_->send(now, request);
-      if (allocate_on_miss_) cache_.reserve(line.line);
+      if (allocate_on_miss_ && place == L1Cache::kNone) cache_.reserve(line.line);
     }
     mshrs_.wait(m, rest, missing, access.entry);
     results_->await(access.entry, bit_count(rest));

@@ -140,7 +140,6 @@ TEST_CASE("L1: a line that was requested takes its place then, and may be gone w
   cache.arrive(line(2), 0x2);
   CHECK(cache.sectors(cache.find(line(2))) == 0x2);
   cache.reserve(line(4));  // the first in goes first, though nothing of it has come
-  cache.reserve(line(2));  // is there: keeps its place and its sectors
   CHECK(cache.find(line(0)) == L1Cache::kNone);
   cache.arrive(line(0), 0xf);
   CHECK(cache.find(line(0)) == L1Cache::kNone);
