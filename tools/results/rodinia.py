@@ -145,7 +145,7 @@ def write(context, page):
               "all of it), and so do these runs (`launch.cache_control=all`). The registers per thread are those that lowering",
               "estimates, since CUDA 13 compiles no machine code for a V100. The core clocks are those of the configurations that the",
               "people who measured made for these GPUs: 1312 MHz for the V100 SXM2 (BranTran/accel-sim-framework), 1447 MHz for the Quadro",
-              "GV100 (Accel-Sim's SM7_GV100, which \"Accel-Wattch uses\"), `qv100` here; L2 and crossbar as on a V100 PCIe, 0.87 of it.",
+              "GV100 (Accel-Sim's SM7_GV100, by its pull request 225 the GPU of AccelWattch), `qv100` here; L2 and crossbar as on a V100 PCIe, 0.87 of it.",
               "Of kmeans the first two launches are simulated.")
     page.text("srad runs without its image. The program looks for it in `../../../data/srad`, which does not exist where Accel-Sim's scripts",
               "run it, says so, and goes on with zeros. The pipe cycles below agree: with Rodinia's image, which has no zero,",
