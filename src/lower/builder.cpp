@@ -68,6 +68,15 @@ std::vector<std::string> sequence_keys(const ptx::Form& form) {
   return keys;
 }
 
+/// By setmaxnreg.inc.
+unsigned most_requested(const ptx::Function& function) {
+  unsigned most = 0;
+  for (const ptx::Instruction& i : function.instructions)
+    if (i.op() == Opcode::kSetmaxnreg && i.has(ptx::Mod::kInc))
+      most = std::max(most, static_cast<unsigned>(i.operands[0].bits));
+  return std::min(most, kMaxRegisters);
+}
+
 }  // namespace
 
 Builder::Builder(const exec::Executable& kernel, unsigned arch, Passes passes, Code& code, unsigned registers)
@@ -117,8 +126,9 @@ void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
   // What its values need shows when they are as few as possible.
   const unsigned values = values_at_once(
       reordered(shape.function, schedule(shape.function, flow, full - kReserved, passes_)), passes_);
-  const unsigned target = known_registers_ > 0 ? std::min(std::max(full, known_registers_), kMaxRegisters)
-                                               : registers_for(values, shape.function.directives, arch_);
+  launched_ = known_registers_ > 0 ? std::min(std::max(full, known_registers_), kMaxRegisters)
+                                   : registers_for(values, shape.function.directives, arch_);
+  const unsigned target = std::max(launched_, most_requested(shape.function));
   lower(f, shape, flow, target, std::max(target - kReserved, std::min(values, target)));
 }
 
@@ -162,7 +172,8 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
   subroutines();
   values_ = registers.used();
   const unsigned used = std::max(values_, temporaries.used());
-  code_.registers_ = std::max(code_.registers_, std::min(used, kMaxRegisters));
+  const bool grows = target > launched_;
+  code_.registers_ = std::max(code_.registers_, std::min(used, grows ? launched_ : kMaxRegisters));
   pc_ = (pc_ + kFunctionAlignment - 1) / kFunctionAlignment * kFunctionAlignment;
   return used;
 }

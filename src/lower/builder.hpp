@@ -82,7 +82,8 @@ class Builder : private Emitter {
   std::vector<bool> unread_;   // accumulators.hpp
   std::vector<bool> uniform_;  // uniform.hpp
   std::set<std::string> remarks_;
-  unsigned values_ = 0;  // registers of the function at hand without temporaries
+  unsigned values_ = 0;    // registers of the function at hand without temporaries
+  unsigned launched_ = 0;  // registers that its threads begin with
   struct Called {
     std::string key;
     Temporaries::Busy busy;  // where it is called

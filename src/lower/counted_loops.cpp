@@ -76,7 +76,9 @@ class LoopFinder {
         block.successors[1] != b)
       return std::nullopt;
     for (std::uint32_t at = block.first; at + 1 < block.end; ++at)
-      if (keeps_its_place(f_.instructions[at]) && !is_barrier(f_.instructions[at])) return std::nullopt;
+      if (keeps_order(f_.instructions[at]) ||
+          (keeps_its_place(f_.instructions[at]) && !is_barrier(f_.instructions[at])))
+        return std::nullopt;
     const auto before = only_entry(b);
     if (!before) return std::nullopt;
     CountedLoop found{.first = block.first, .end = block.end};

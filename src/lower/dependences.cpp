@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "ptx/liveness.hpp"
 
@@ -81,6 +82,11 @@ std::uint64_t symbol_id(const ptx::Symbol& symbol) {
 /// The access that an instruction makes, or nothing: parameters, constants and textures are never written.
 std::optional<Access> access_of(const ptx::Instruction& i, const std::vector<Root>& roots) {
   Access access;
+  if (keeps_order(i)) {
+    access.write = access.ordered = true;
+    access.space = Space::kGeneric;
+    return access;
+  }
   const bool load = i.op() == Opcode::kLd || i.op() == Opcode::kLdu, store = i.op() == Opcode::kSt;
   const bool atomic = i.op() == Opcode::kAtom || i.op() == Opcode::kRed;
   const bool matrix = i.op() == Opcode::kLdmatrix || i.op() == Opcode::kStmatrix ||
@@ -109,7 +115,13 @@ std::optional<Access> access_of(const ptx::Instruction& i, const std::vector<Roo
 
 }  // namespace
 
+bool keeps_order(const ptx::Instruction& i) {
+  if (i.op() == Opcode::kWgmma) return i.has(Mod::kWaitGroup);
+  return i.op() == Opcode::kMbarrier && (i.has(Mod::kArrive) || i.has(Mod::kArriveDrop));
+}
+
 bool keeps_its_place(const ptx::Instruction& i) {
+  if (keeps_order(i)) return false;
   switch (i.op()) {
     case Opcode::kBra:
     case Opcode::kBrx:
@@ -168,14 +180,26 @@ std::vector<Root> address_roots(const ptx::Function& function) {
   return roots;
 }
 
-Dependences::Dependences(const ptx::Function& function, const std::vector<Root>& roots, std::uint32_t first,
-                         std::uint32_t end)
+std::vector<ptx::RegisterId> product_registers(const ptx::Function& function) {
+  std::set<ptx::RegisterId> all;
+  for (const ptx::Instruction& i : function.instructions) {
+    if (i.op() != Opcode::kWgmma) continue;
+    const ptx::RegisterUse use = ptx::register_use(i);
+    all.insert(use.reads.begin(), use.reads.end());
+    all.insert(use.writes.begin(), use.writes.end());
+  }
+  return {all.begin(), all.end()};
+}
+
+Dependences::Dependences(const ptx::Function& function, const std::vector<Root>& roots,
+                         const std::vector<ptx::RegisterId>& products, std::uint32_t first, std::uint32_t end)
     : after_(end - first) {
-  registers(function, first);
+  registers(function, products, first);
   memory(function, roots, first);
 }
 
-void Dependences::registers(const ptx::Function& function, std::uint32_t first) {
+void Dependences::registers(const ptx::Function& function, const std::vector<ptx::RegisterId>& products,
+                            std::uint32_t first) {
   constexpr std::uint32_t kNone = ~0u;
   struct Last {
     std::uint32_t write = kNone;
@@ -188,6 +212,8 @@ void Dependences::registers(const ptx::Function& function, std::uint32_t first) 
     ptx::RegisterUse use = ptx::register_use(i);
     if (uses_carry(i)) use.reads.push_back(carry), use.writes.push_back(carry);
     if (is_warp_wide(i.op())) use.writes.push_back(wide);
+    if (i.op() == Opcode::kWgmma)  // a wait
+      use.writes.insert(use.writes.end(), products.begin(), products.end());
     for (const ptx::RegisterId id : use.reads)
       if (Last& l = last[id]; l.write != kNone) add(l.write, at, true);
     for (const ptx::RegisterId id : use.writes) {

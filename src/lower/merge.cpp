@@ -98,6 +98,7 @@ class Merger {
   void visit(std::uint32_t at) {
     const Instruction& i = instruction(at);
     if (shape_.gone[at]) return;
+    if (keeps_order(i)) close_all();
     if (is_memory_operation(i)) access(at);
     const auto use = ptx::register_use(i);
     for (const RegisterId id : use.reads) touched_[id] = at + 1;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lower/dependences.hpp"
+#include "lower/iterations.hpp"
 #include "ptx/control_flow.hpp"
 #include "ptx/liveness.hpp"
 
@@ -21,6 +22,9 @@ using ptx::Space;
 bool is_memory(const ptx::Instruction& i) {
   return i.op() == Opcode::kLd || i.op() == Opcode::kLdu || i.op() == Opcode::kSt;
 }
+
+/// What a lane that is not for it must not do.
+bool has_effect(const ptx::Instruction& i) { return is_memory(i) || keeps_order(i); }
 
 bool is_jump(const ptx::Instruction& i) { return i.op() == Opcode::kBra && !i.guard; }
 
@@ -56,6 +60,7 @@ bool can_be_guarded(const ptx::Instruction& i) {
     case Opcode::kElect:
     case Opcode::kMma:
     case Opcode::kWmma:
+    case Opcode::kWgmma:
     case Opcode::kLdmatrix:
     case Opcode::kStmatrix:
     case Opcode::kTex:
@@ -104,7 +109,7 @@ std::vector<bool> uniform_registers(const ptx::Function& f) {
       const Space space = i.op() == Opcode::kLd ? i.form.space() : Space::kGeneric;
       const bool parameter = space == Space::kParam || space == Space::kParamEntry;
       const bool plain =
-          (i.op() == Opcode::kLd && parameter && f.entry) || (!is_memory(i) && can_be_guarded(i));
+          (i.op() == Opcode::kLd && parameter && f.entry) || (!has_effect(i) && can_be_guarded(i));
       const bool same = plain && std::none_of(i.operands.begin(), i.operands.end(), differs);
       for (const RegisterId id : ptx::register_use(i).writes)
         if (uniform[id] && !same) uniform[id] = false, changed = true;
@@ -210,12 +215,7 @@ class Predicator {
     if (s.other) guard(*s.other, jumps, join, join);
   }
   void remove(std::uint32_t at) {
-    ptx::Instruction nothing = result_.function.instructions[at];
-    nothing.form = {};
-    nothing.form.op = Opcode::kPmevent;
-    nothing.guard.reset();
-    nothing.operands.clear();
-    result_.function.instructions[at] = std::move(nothing);
+    result_.function.instructions[at] = nothing_of(result_.function.instructions[at]);
     result_.gone[at] = true;
   }
   /// Values that only this side reads need not be guarded. `kept`: those that others read; `old`: those that
@@ -232,7 +232,7 @@ class Predicator {
       const auto writes_one_of = [&](const std::vector<RegisterId>& set) {
         return std::ranges::find_first_of(writes, set) != writes.end();
       };
-      if (!is_memory(f_.instructions[at]) && !writes_one_of(kept)) continue;
+      if (!has_effect(f_.instructions[at]) && !writes_one_of(kept)) continue;
       by.whole = !writes_one_of(old);
       result_.function.instructions[at].guard = by;
     }

@@ -273,6 +273,7 @@ Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, u
   result.runs = find_runs(function, flow);
   const ptx::Liveness liveness(function, flow);
   const auto roots = address_roots(function);
+  const auto products = product_registers(function);
   const auto constant = passes.constants ? constant_operands(function, passes.integers)
                                          : std::vector<bool>(function.registers.size());
   const auto unit = vectors(function);
@@ -286,7 +287,7 @@ Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, u
       for (std::uint32_t at = run.first; at < run.end; ++at) result.order.push_back(at);
       continue;
     }
-    const Dependences dependences(function, roots, run.first, run.end);
+    const Dependences dependences(function, roots, products, run.first, run.end);
     Pressure pressure(function, unit, words, run, live_after(flow, liveness, run));
     ListScheduler(function, dependences, run, std::move(pressure), static_cast<int>(values))
         .run(result.order);

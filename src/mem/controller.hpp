@@ -32,8 +32,11 @@ class Controller {
     for (std::uint32_t c = 0; c < channels; ++c)
       channels_.emplace_back(config.dram, counters,
                              config.dram.tREFI + config.dram.tREFI * (partition * channels + c) / all);
-    for (unsigned m = 0; m < bursts_.size(); ++m)
+    for (unsigned m = 0; m < bursts_.size(); ++m) {
       bursts_[m] = bursts(static_cast<SectorMask>(m), config.dram.burst_bytes);
+      fetches_[m] =
+          bursts(static_cast<SectorMask>(m), std::max(config.dram.burst_bytes, config.l2.fetch_bytes)).covered;
+    }
   }
 
   [[nodiscard]] DramPlace place(std::uint64_t local_line, std::uint32_t slice) const {
@@ -43,6 +46,9 @@ class Controller {
 
   /// The sectors that are fetched when `sectors` are read: whole bursts.
   [[nodiscard]] SectorMask whole_bursts(SectorMask sectors) const { return bursts_[sectors].covered; }
+
+  /// The sectors that a miss of these brings: the aligned blocks of l2.fetch_bytes, and whole bursts.
+  [[nodiscard]] SectorMask whole_fetch(SectorMask sectors) const { return fetches_[sectors]; }
 
   /// At L2 edge `now`.
   void read(Cycle now, const DramPlace& p, std::uint8_t kernel, const FillTarget& fill) {
@@ -87,7 +93,7 @@ class Controller {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(map_), a.given(l2_khz_), a.given(dram_khz_), a.given(to_dram_), a.given(to_l2_),
-              a.given(latency_), a.given(bursts_), channels_, returns_, next_, next_return_);
+              a.given(latency_), a.given(bursts_), a.given(fetches_), channels_, returns_, next_, next_return_);
   }
 
  private:
@@ -111,6 +117,7 @@ class Controller {
   sim::ClockRatio to_dram_, to_l2_;
   Cycle latency_;  // L2 cycles
   std::array<Bursts, 16> bursts_{};
+  std::array<SectorMask, 16> fetches_{};
   std::vector<DramChannel> channels_;
   std::vector<Ring<Return>> returns_;  // by channel, ascending
   Cycle next_ = kNever, next_return_ = kNever;

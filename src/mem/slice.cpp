@@ -14,14 +14,6 @@ using icnt::AccessKind;
 
 namespace {
 
-/// The sectors of the aligned blocks of `bytes` that hold any of these.
-SectorMask whole_blocks(SectorMask sectors, std::uint32_t bytes) {
-  if (bytes == kLineBytes) return kAllSectors;
-  if (bytes == kSectorBytes) return sectors;
-  const unsigned low = (sectors | sectors >> 1) & 0x5u;  // the first sector of each pair
-  return static_cast<SectorMask>(low | low << 1);
-}
-
 constexpr std::uint32_t kLanesOfAtomicUnit = kSectorBytes / 4;  // 32-bit operations on one sector at a time
 
 }  // namespace
@@ -44,7 +36,6 @@ Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const Addres
       far_ways_(config.l2.ways / 2),  // the other half of the ways always serves the home's own lines
       far_mshrs_(config.l2.mshrs / 2),
       dirty_ways_(config.l2.dirty_ways < config.l2.ways ? config.l2.dirty_ways : 0),
-      fetch_bytes_(config.l2.fetch_bytes),
       code_resident_(config.l2.code_resident),
       in_(*fabric.request, *fabric.request_credit, slice, fabric.slice_request_eject()),
       out_(*fabric.reply, *fabric.reply_credit, slice, fabric.slice_reply_port()),
@@ -250,9 +241,9 @@ void Slice::fetch(const icnt::Request& r, LineIndex index, SectorMask missed, Cy
     return;
   }
   const DramPlace place = controller_->place(map_->local_line(r.line), index_);
-  for (const SectorMask wanted : {missed, whole_blocks(missed, fetch_bytes_)}) {  // what is waited for first
-    const auto sectors =
-        static_cast<SectorMask>(controller_->whole_bursts(wanted) & ~(line.valid | line.pending));
+  for (const SectorMask fetched :  // what is waited for first
+       {controller_->whole_bursts(missed), controller_->whole_fetch(missed)}) {
+    const auto sectors = static_cast<SectorMask>(fetched & ~(line.valid | line.pending));
     if (!sectors) continue;
     line.pending = static_cast<SectorMask>(line.pending | sectors);
     controller_->read(now, place, r.kernel, {static_cast<std::uint16_t>(index_), line.mshr, sectors});

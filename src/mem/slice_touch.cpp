@@ -32,7 +32,9 @@ void Slice::touch(const Touch& t) {
   const std::optional<LineIndex> index = touched_place(t, set, far);
   if (!index) return;
   Line& line = tags_[*index];
-  line.valid = static_cast<SectorMask>(line.valid | (t.sectors & ~line.pending));
+  const auto missed = static_cast<SectorMask>(t.sectors & ~line.valid);
+  const SectorMask brought = t.store || line.far ? t.sectors : controller_->whole_fetch(missed);  // as fetch()
+  line.valid = static_cast<SectorMask>(line.valid | (brought & ~line.pending));
   if (!t.store) {  // as serve_read(): a later store has to drop the other half's copy
     if (!far && map_->near_slice(t.line, t.half) != slice_)
       line.copied = static_cast<SectorMask>(line.copied | t.sectors);
