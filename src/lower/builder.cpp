@@ -68,7 +68,8 @@ std::vector<std::string> sequence_keys(const ptx::Form& form) {
   return keys;
 }
 
-/// By setmaxnreg.inc.
+/// By setmaxnreg.inc: ptxas 13.0 uses as many behind it, whatever the launch has (140 live values of threads
+/// launched with 128 registers are not spilled if 160 are requested).
 unsigned most_requested(const ptx::Function& function) {
   unsigned most = 0;
   for (const ptx::Instruction& i : function.instructions)
@@ -201,7 +202,6 @@ void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Pre
     CodeRun code;
     code.first_execution = static_cast<std::uint32_t>(code_.executions_.size());
     code.operations = run.end - run.first;
-    code.is_optional = passes_.left_out;
     code.is_added = true;
     code.first = static_cast<std::uint32_t>(code_.instructions_.size());
     for (std::uint32_t at = run.first; at < run.end; ++at) {
@@ -214,14 +214,18 @@ void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Pre
       code.is_added &= shape.added[at];
       if (!shape.added[at]) code_.optional_[executed] = shape.optional[at];
       code.has_optional |= shape.optional[at];
-      code.is_optional &= shape.optional[at];
       operation_ = f.first + shape.origin[carrier];
       place_ = carrier - run.first;
       if (at == 0 && function_->entry && passes_.setup)
         emit(arch_ >= kLoadsParameters ? "LDC" : "MOV", {kStackPointer}, {});
       if (at + 1 == run.end)
         for (const Constant& c : brought_->at_end(run_)) bring(c);
-      if (!shape.gone[order.order[at]]) instruction(function_->instructions[at], at);
+      if (shape.gone[order.order[at]]) continue;
+      const std::size_t first = code_.instructions_.size();
+      instruction(function_->instructions[at], at);
+      if (shape.optional[order.order[at]] && !passes_.left_out)
+        for (std::size_t i = first; i < code_.instructions_.size(); ++i)
+          code_.instructions_[i].lanes = Lanes::kIfAny;
     }
     code.end = static_cast<std::uint32_t>(code_.instructions_.size());
     for (std::uint32_t i = code.first; i < code.end; ++i)

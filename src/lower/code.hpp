@@ -41,7 +41,6 @@ struct CodeRun {
   std::uint32_t first_execution = 0, operations = 0;  // Code::executions()
   std::uint32_t first = 0, end = 0;                   // Code::instructions()
   bool has_optional = false;          // some are under a branch that is predicated (predication.hpp)
-  bool is_optional = false;           // all are, and the run before it falls through to it
   bool has_slow_path = false;         // some are executed by some lanes only
   bool is_added = false;              // no execution is recorded of any: they only choose what comes next
   std::uint32_t loop = kNoOperation;  // Code::loops(): copies of that loop's body begin here

@@ -193,15 +193,16 @@ class Predicator {
   }
   [[nodiscard]] bool fits(Side s, RegisterId decides, std::uint32_t most) const {
     std::uint32_t length = 0;
-    bool load = false;
+    bool load = false, arrival = false;
     for (std::uint32_t at = s.first; at < s.end; ++at) {
       const ptx::Instruction& i = f_.instructions[at];
       if (!can_be_guarded(i) && !(at + 1 == s.end && is_jump(i))) return false;
       if (std::ranges::count(ptx::register_use(i).writes, decides) > 0) return false;
       length += lengths_[at];
       load |= may_miss(i);
+      arrival |= keeps_order(i);
     }
-    return length <= (load ? kMaxWithLoad : most);
+    return length <= (load ? kMaxWithLoad : arrival ? kMaxWithArrival : most);
   }
 
   void convert(const Short& s) {

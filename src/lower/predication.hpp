@@ -3,11 +3,12 @@
 // Derived from what ptxas 13.0 makes, for sm_75, sm_80 and sm_90, of kernels that differ in one respect each:
 // the number and kind of the instructions under an `if`. Up to kMaxPredicated machine instructions are
 // predicated, kMaxUniform where all lanes of a warp decide alike, kMaxWithLoad where one of them is a load
-// that may miss the L1 (global, generic or local: whoever waits for it saves the way around). Not those with
-// atomics, barriers, fences, calls, warp-wide instructions or guards of their own, nor of several basic
-// blocks: an inner `if` is predicated, the one around it stays. Of if and else both sides must fit, the jump
-// from one over the other counted. A branch to the end is a predicated EXIT there: the branch that stays here
-// takes its place. Branches around the copies of a loop unrolled in part stay, though ptxas has guards
+// that may miss the L1 (global, generic or local: whoever waits for it saves the way around),
+// kMaxWithArrival where one is an arrival at an mbarrier, mapa and the address in shared memory counted. Not
+// those with atomics, barriers, fences, calls, warp-wide instructions or guards of their own, nor of several
+// basic blocks: an inner `if` is predicated, the one around it stays. Of if and else both sides must fit, the
+// jump from one over the other counted. A branch to the end is a predicated EXIT there: the branch that stays
+// here takes its place. Branches around the copies of a loop unrolled in part stay, though ptxas has guards
 // instead of short ones. Assumed: exact divisions and roots, which branch themselves, stay under their
 // branch.
 #pragma once
@@ -20,7 +21,7 @@
 
 namespace lockstep::lower {
 
-inline constexpr std::uint32_t kMaxPredicated = 8, kMaxUniform = 6, kMaxWithLoad = 20;
+inline constexpr std::uint32_t kMaxPredicated = 8, kMaxUniform = 6, kMaxWithLoad = 20, kMaxWithArrival = 7;
 
 /// A function without its short branches, instruction by instruction.
 struct Predicated {

@@ -55,7 +55,6 @@ class WarpReplay {
       mask_ = records_[at - 1].mask;
       word_ = next_;
       follows_ = whole > 0 ? number + 1 : kNowhere;
-      if (whole > 0) append_left_out(at, executed);
     }
   }
 
@@ -173,15 +172,6 @@ class WarpReplay {
     const LaneMask before = i > 0 ? executed[i - 1].record.mask : 0;
     return {trace::Record::make(0, trace::AddressForm::kNone, before != 0 ? before : mask_), 0, 0};
   }
-  /// Runs that the warp came to and that it left out as a whole, before its record `at`.
-  void append_left_out(std::size_t at, std::vector<Executed>& executed) {
-    for (; follows_ < code_.runs().size() && code_.runs()[follows_].is_optional; ++follows_) {
-      if (at < records_.size() && code_.run_of(records_[at].inst()) == follows_) return;
-      const CodeRun& run = code_.runs()[follows_];
-      executed.assign(std::max<std::size_t>(executed.size(), run.operations), {});
-      append(run, executed.data());
-    }
-  }
   /// The machine instructions of a run that was executed whole.
   void append(const CodeRun& run, const Executed* executed) {
     if (run.has_slow_path) return append_with_slow_paths(run, executed);
@@ -211,7 +201,8 @@ class WarpReplay {
     for (std::uint32_t index = run.first; index < run.end; ++index)
       if (code_.steps()[index].place == place) append_step(index, executed);
   }
-  /// No warp issues what none of its lanes is for; what no lane executes because of a guard, it does.
+  /// No warp issues what none of its lanes is for; what no lane executes because of a guard, it does, unless
+  /// that step of lowering is left out.
   void append_step(std::uint32_t index, Executed executed) {
     const MachineStep step = code_.steps()[index];
     if (step.lanes == Lanes::kSlow) {
@@ -220,6 +211,8 @@ class WarpReplay {
     } else if (step.lanes == Lanes::kUsual && executed.slow != 0) {
       executed.record.mask &= ~executed.slow;
       if (executed.record.mask == 0) return;
+    } else if (step.lanes == Lanes::kIfAny && executed.record.mask == 0) {
+      return;
     }
     machine_.push_back(record_of(index, step.carries, executed));
     if (step.carries) append_words(index, executed);

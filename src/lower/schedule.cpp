@@ -20,6 +20,7 @@ constexpr std::uint32_t kLongestRun = 4096;
 struct Timing {
   std::uint32_t latency = 0;  // cycles between an instruction and the first that needs its result
   bool load = false;          // it takes the machine longer than others (ListScheduler::take)
+  bool function = false;      // goes to the special function units
 };
 
 /// As ptxas 13.0 has them for sm_75, sm_80, sm_86 and sm_90; see schedule.hpp.
@@ -56,7 +57,7 @@ Timing timing(const ptx::Instruction& i) {
     case Opcode::kCos:
     case Opcode::kEx2:
     case Opcode::kLg2:
-      return {kFunction, false};
+      return {kFunction, false, true};
     default:
       return {ptx::bits(i.form.type()) == 64 && ptx::is_float(i.form.type()) ? kDouble : kFixed, false};
   }
@@ -132,6 +133,9 @@ class Pressure {
   int words_ = 0;
 };
 
+/// Cycles for which an instruction occupies the special function units.
+constexpr std::uint64_t kFunctionInterval = 8;
+
 /// Takes the instructions of a run from its end.
 class ListScheduler {
  public:
@@ -146,8 +150,13 @@ class ListScheduler {
         due_(size_),
         waits_for_(size_),
         before_(size_) {
+    std::uint64_t functions = 0;  // depth at which the next can begin
     for (std::uint32_t at = 0; at < size_; ++at) {
       timing_[at] = timing(function.instructions[first_ + at]);
+      if (timing_[at].function) {
+        depth_[at] = std::max(depth_[at], functions);
+        functions = depth_[at] + kFunctionInterval;
+      }
       if (timing_[at].load && pressure_.is_needed(at)) due_[at] = timing_[at].latency;
       for (const Dependence& d : dependences.after(at)) {
         ++waits_for_[at];
@@ -183,6 +192,7 @@ class ListScheduler {
     const std::uint64_t waited = wait(at);
     now_.all += waited, now_.arithmetic += waited;
     pressure_.take(at);
+    if (timing_[at].function) functions_free_ = now_.arithmetic + kFunctionInterval;
     for (const Dependence& d : before_[at]) {
       const Timing& earlier = timing_[d.to];
       due_[d.to] = std::max(due_[d.to], now_.of(earlier) + (d.value ? earlier.latency : 1));
@@ -195,7 +205,7 @@ class ListScheduler {
   }
   [[nodiscard]] std::uint64_t wait(std::uint32_t at) const {
     const std::uint64_t now = now_.of(timing_[at]);
-    return std::max(due_[at], now) - now;
+    return std::max({due_[at], timing_[at].function ? functions_free_ : 0, now}) - now;
   }
   [[nodiscard]] std::size_t choose() const {
     std::size_t best = 0;
@@ -228,6 +238,7 @@ class ListScheduler {
   std::vector<std::uint32_t> waits_for_, ready_;
   std::vector<std::vector<Dependence>> before_;
   Clock now_;
+  std::uint64_t functions_free_ = 0;
 };
 
 std::vector<RegisterId> live_after(const ptx::ControlFlow& flow, const ptx::Liveness& liveness, Run run) {

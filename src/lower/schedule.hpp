@@ -43,7 +43,8 @@ struct Schedule {
 /// (C = 8; 11, 10 and 9 with C = 4, 2 and 1: each load between them counts as 2 cycles more, and with two
 /// loads for each FFMA there are 6), or 40 to 48 of 8 chains, and likewise FADDs and IMADs, 8 or fewer DFMAs:
 /// 52 cycles. Between a load from global memory and its FFMA are 80 FFMAs of one chain and 320 of 8, 40 to 56
-/// DFMAs: 340 cycles.
+/// DFMAs: 340 cycles. Of 16 EX2 whose results are summed, with 8 chains of 16 FFMAs, two are 8 or 9 other
+/// instructions apart (sm_75, sm_80, sm_90).
 [[nodiscard]] Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, unsigned values,
                                 Passes passes = {});
 

@@ -16,7 +16,8 @@ struct SequenceOperand {
 };
 
 /// Which lanes execute a step: those that take the slow path (exec/slow_path.hpp) or those that do not.
-enum class Lanes : std::uint8_t { kAll, kSlow, kUsual };
+/// kIfAny: all, and a warp that has none of them does not issue it.
+enum class Lanes : std::uint8_t { kAll, kSlow, kUsual, kIfAny };
 
 struct SequenceStep {
   std::string opcode;

@@ -35,7 +35,8 @@ class Controller {
     for (unsigned m = 0; m < bursts_.size(); ++m) {
       bursts_[m] = bursts(static_cast<SectorMask>(m), config.dram.burst_bytes);
       fetches_[m] =
-          bursts(static_cast<SectorMask>(m), std::max(config.dram.burst_bytes, config.l2.fetch_bytes)).covered;
+          bursts(static_cast<SectorMask>(m), std::max(config.dram.burst_bytes, config.l2.fetch_bytes))
+              .covered;
     }
   }
 
@@ -93,7 +94,8 @@ class Controller {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(map_), a.given(l2_khz_), a.given(dram_khz_), a.given(to_dram_), a.given(to_l2_),
-              a.given(latency_), a.given(bursts_), a.given(fetches_), channels_, returns_, next_, next_return_);
+              a.given(latency_), a.given(bursts_), a.given(fetches_), channels_, returns_, next_,
+              next_return_);
   }
 
  private:

@@ -105,10 +105,10 @@ class Slice {
     a.members(*this, a.given(map_), a.given(controller_), a.given(counters_), a.given(slice_),
               a.given(index_), a.given(twin_), a.given(latency_), a.given(bytes_per_cycle_),
               a.given(atomic_interval_), a.given(in_bytes_), a.given(out_bytes_), a.given(pipe_capacity_),
-              a.given(far_ways_), a.given(far_mshrs_), a.given(dirty_ways_),
-              a.given(code_resident_), in_, out_, far_, latches_, turn_, tags_, signals_, visible_, parked_,
-              mshrs_, locks_, held_, far_in_flight_, pipe_, atomic_pipe_, passing_, waiting_kernels_,
-              data_free_, atomic_free_, next_);
+              a.given(far_ways_), a.given(far_mshrs_), a.given(dirty_ways_), a.given(code_resident_), in_,
+              out_, far_, latches_, turn_, tags_, signals_, visible_, parked_, mshrs_, locks_, held_,
+              far_in_flight_, pipe_, atomic_pipe_, passing_, waiting_kernels_, data_free_, atomic_free_,
+              next_);
   }
 
  private:
@@ -215,7 +215,7 @@ class Slice {
   std::uint32_t twin_;           // the slice of the same position in the other half
   std::uint32_t latency_, bytes_per_cycle_, atomic_interval_, in_bytes_, out_bytes_;
   std::uint32_t pipe_capacity_, far_ways_, far_mshrs_;
-  std::uint32_t dirty_ways_;   // 0: no limit
+  std::uint32_t dirty_ways_;  // 0: no limit
   bool code_resident_;
 
   // State.

@@ -33,7 +33,8 @@ void Slice::touch(const Touch& t) {
   if (!index) return;
   Line& line = tags_[*index];
   const auto missed = static_cast<SectorMask>(t.sectors & ~line.valid);
-  const SectorMask brought = t.store || line.far ? t.sectors : controller_->whole_fetch(missed);  // as fetch()
+  const SectorMask brought =
+      t.store || line.far ? t.sectors : controller_->whole_fetch(missed);  // as fetch()
   line.valid = static_cast<SectorMask>(line.valid | (brought & ~line.pending));
   if (!t.store) {  // as serve_read(): a later store has to drop the other half's copy
     if (!far && map_->near_slice(t.line, t.half) != slice_)

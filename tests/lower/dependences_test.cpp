@@ -84,7 +84,7 @@ Straight straight(unsigned seed, unsigned length) {
 bool ordered(const std::string& first, const std::string& second, const std::string& head = "") {
   const ptx::Function f = function_of(head + first + second);
   const auto end = static_cast<std::uint32_t>(f.instructions.size() - 1);
-  const Dependences all(f, address_roots(f), 0, end);
+  const Dependences all(f, address_roots(f), product_registers(f), 0, end);
   const auto& after = all.after(end - 2);
   return std::ranges::count(after, end - 1, &Dependence::to) > 0;
 }
@@ -96,7 +96,7 @@ TEST_CASE("instructions of random code are in order, at once or by others betwee
   for (unsigned seed = 0; seed < 200; ++seed) {
     const Straight all = straight(seed, 20);
     const auto n = static_cast<std::uint32_t>(all.made.size());
-    const Dependences found(all.function, address_roots(all.function), 1, n + 1);  // behind the parameter
+    const Dependences found(all.function, address_roots(all.function), {}, 1, n + 1);  // behind the parameter
     std::vector<std::set<std::uint32_t>> reach(n);  // which instructions an edge or several lead to
     for (std::uint32_t at = n; at-- > 0;)
       for (const Dependence& d : found.after(at)) {
@@ -122,7 +122,7 @@ TEST_CASE("the latest writer of a register is an edge that carries a value") {
   for (unsigned seed = 200; seed < 260; ++seed) {
     const Straight all = straight(seed, 15);
     const auto n = static_cast<std::uint32_t>(all.made.size());
-    const Dependences found(all.function, address_roots(all.function), 1, n + 1);
+    const Dependences found(all.function, address_roots(all.function), {}, 1, n + 1);
     for (std::uint32_t b = 0; b < n; ++b)
       for (const int id : all.made[b].reads)
         for (std::uint32_t a = b; a-- > 0;) {
@@ -206,6 +206,37 @@ TEST_CASE("the carry flag and warp-wide instructions have an order of their own"
   CHECK_FALSE(ordered("add.u32 %i1, %i2, %i3;\n", "addc.u32 %i4, %i5, %i6;\n"));
   CHECK(ordered("shfl.sync.bfly.b32 %i1, %i2, 1, 31, -1;\n", "vote.sync.ballot.b32 %i3, %p1, -1;\n"));
   CHECK_FALSE(ordered("shfl.sync.bfly.b32 %i1, %i2, 1, 31, -1;\n", "add.s32 %i3, %i4, %i5;\n"));
+}
+
+TEST_CASE("arrivals at mbarriers keep their order with accesses to memory; arithmetic passes them") {
+  const std::string arrival = "mbarrier.arrive.shared.b64 _, [%i1];\n";
+  CHECK(ordered("st.shared.b32 [%i2], %i3;\n", arrival));
+  CHECK(ordered("ld.global.b32 %i3, [%l1];\n", arrival));
+  CHECK(ordered(arrival, "ld.shared.b32 %i3, [%i2];\n"));
+  CHECK(ordered(arrival, "mbarrier.arrive.shared.b64 _, [%i2];\n"));
+  CHECK(ordered("add.s32 %i1, %i2, 8;\n", arrival));
+  CHECK_FALSE(ordered("add.s32 %i4, %i2, 8;\n", arrival));
+  CHECK_FALSE(ordered(arrival, "ex2.approx.f32 %f1, %f2;\n"));
+}
+
+TEST_CASE("what a product of a warpgroup reads or writes stays behind the wait for it") {
+  // 64 x 8 products: four accumulators; A is in four registers.
+  const std::string product =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, {%i1, %i2, %i3, %i4}, %l1, "
+      "1, 1, 1, 0;\n";
+  const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
+  const auto stays = [&](const std::string& i) { return ordered(wait, i, product); };
+  CHECK(stays("mul.f32 %f3, %f3, %f9;\n"));
+  CHECK(stays("add.f32 %f9, %f4, %f9;\n"));
+  CHECK(stays("mov.b32 %i2, 7;\n"));
+  CHECK(stays("st.shared.b32 [%i9], %i8;\n"));
+  CHECK(stays("mbarrier.arrive.shared.b64 _, [%i9];\n"));
+  CHECK_FALSE(stays("mul.f32 %f5, %f6, %f9;\n"));
+  CHECK_FALSE(stays("cvt.rn.f16x2.f32 %i9, %f6, %f7;\n"));
+  CHECK_FALSE(ordered("cvt.rn.f16x2.f32 %i9, %f6, %f7;\n", wait, product));
+  const auto first = [](const std::string& text) { return function_of(text).instructions.at(1); };
+  CHECK(keeps_its_place(first(product)));
+  CHECK_FALSE(keeps_its_place(first(wait)));
 }
 
 TEST_CASE("what a register is a constant offset from") {

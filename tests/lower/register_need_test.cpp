@@ -3,6 +3,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <cstdlib>
 
 #include "tests/lower/support.hpp"
@@ -43,6 +44,34 @@ std::string stored_sum() {
          "@%p1 bra LOOP;\n";
 }
 
+/// `values` that are all live at a barrier, in threads that start with 128 registers and request `registers`.
+std::string many_values(unsigned values, unsigned registers) {
+  std::string text = fmt::format(
+      ".version 8.0\n.target sm_90a\n.address_size 64\n"
+      ".visible .entry k(.param .u64 p) .maxntid 512, 1, 1 .minnctapersm 1 {{\n.reg .f32 %x<200>;\n"
+      ".reg .f32 %s;\n.reg .b64 %d<3>;\nld.param.u64 %d1, [p];\nsetmaxnreg.inc.sync.aligned.u32 {};\n",
+      registers);
+  for (unsigned i = 0; i < values; ++i) text += fmt::format("ld.global.f32 %x{}, [%d1+{}];\n", i, 4 * i);
+  text += "mov.f32 %s, 0f00000000;\nbar.sync 0;\n";
+  for (unsigned i = values; i-- > 0;) text += fmt::format("add.f32 %s, %s, %x{};\n", i);
+  text += "st.global.f32 [%d1], %s;\n";
+  for (unsigned i = 0; i < values; ++i)
+    text +=
+        fmt::format("fma.rn.f32 %x{0}, %x{0}, %s, %x{0};\nst.global.f32 [%d1+{1}], %x{0};\n", i, 4 * i + 4);
+  return text + "ret;\n}\n";
+}
+
+/// The highest register that an instruction writes.
+int highest(const std::vector<MachineInstruction>& code) {
+  int found = 0;
+  for (const MachineInstruction& i : code) {
+    int written = 0, number = 0;
+    if (std::sscanf(i.text.c_str(), "%d R%d", &written, &number) == 2 && written > 0)
+      found = std::max(found, number);
+  }
+  return found;
+}
+
 /// How many FFMAs stand between the 20th load and the first FFMA that needs it.
 int products_ahead(const std::vector<MachineInstruction>& code, unsigned products) {
   constexpr int kLoad = 20;
@@ -74,6 +103,23 @@ TEST_CASE("shared memory is loaded as far ahead as ptxas does, and takes its reg
       CHECK(std::abs(static_cast<int>(code.registers()) - m.registers[a]) <= 6);
       CHECK(std::abs(products_ahead(code.instructions(), m.products) - m.ahead) <= 1);
     }
+}
+
+TEST_CASE("setmaxnreg.inc gives values registers beyond those that a launch has") {
+  // ptxas: 128 registers at launch, none spilled, the highest one written is R157 with 160 and R165 with 200.
+  for (const auto& [values, registers] :
+       {std::pair{140u, 160u}, std::pair{150u, 160u}, std::pair{150u, 200u}}) {
+    CAPTURE(values, registers);
+    std::vector<ptx::Module> modules;
+    modules.push_back(ptx::parse(many_values(values, registers), "test"));
+    const ptx::Program program = ptx::link(std::move(modules));
+    exec::DeviceMemory memory(std::uint64_t{1} << 22);
+    const exec::ProgramImage image(program, memory);
+    const Code code(exec::Executable(image, 0), 90);
+    CHECK(code.registers() == 128);
+    CHECK(highest(code.instructions()) >= static_cast<int>(values));
+    CHECK(highest(code.instructions()) < static_cast<int>(registers));
+  }
 }
 
 TEST_CASE("loads from global memory take what full occupancy leaves") {

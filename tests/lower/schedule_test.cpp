@@ -113,6 +113,34 @@ TEST_CASE("a load passes a store only where they cannot meet") {
   CHECK_FALSE(passes("bar.sync 0;\n", "ld.global.f32 %f3, [%d1];\n"));
 }
 
+TEST_CASE("what uses the special function units stands 8 cycles apart, with arithmetic between") {
+  // As ptxas 13.0 has it for sm_75, sm_80 and sm_90: MUFU, 7 or 8 FFMAs, MUFU. The functions depend on
+  // nothing; 8 chains of products do not wait for each other.
+  constexpr unsigned kFunctions = 16, kChains = 8, kLinks = 16;
+  std::string body;
+  for (unsigned i = 0; i < kFunctions; ++i) body += fmt::format("ex2.approx.ftz.f32 %e{}, %x{};\n", i, i);
+  for (unsigned k = 0; k < kLinks; ++k)
+    for (unsigned c = 0; c < kChains; ++c) body += fmt::format("fma.rn.f32 %c{}, %c{}, %x0, %x1;\n", c, c);
+  for (unsigned i = 0; i < kFunctions; ++i) body += fmt::format("add.f32 %s, %s, %e{};\n", i);
+  const ptx::Function f =
+      ptx::parse(
+          ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n.reg .f32 %e<16>;\n"
+          ".reg .f32 %x<16>;\n.reg .f32 %c<8>;\n.reg .f32 %s;\n" +
+              body + "bar.sync 0;\nret;\n}\n",
+          "test")
+          .functions.front();
+  const auto order = scheduled(f, 255).order;
+  std::vector<std::ptrdiff_t> places;
+  for (std::size_t at = 0; at < order.size(); ++at)
+    if (f.instructions[order[at]].op() == ptx::Opcode::kEx2)
+      places.push_back(static_cast<std::ptrdiff_t>(at));
+  REQUIRE(places.size() == kFunctions);
+  for (unsigned i = 2; i < kFunctions; ++i) {  // what stands before the first may be fewer
+    CAPTURE(i, places[i - 1], places[i]);
+    CHECK(places[i] - places[i - 1] == 8);
+  }
+}
+
 TEST_CASE("registers at full occupancy are those of the programming guide's tables") {
   CHECK(registers_at_full_occupancy(70) == 32);
   CHECK(registers_at_full_occupancy(75) == 64);
