@@ -289,5 +289,28 @@ TEST_CASE("a miss brings the aligned block of l2.fetch_bytes that it is in, less
     }
 }
 
+TEST_CASE("a line touched without timing has what a timed read of the same sectors brings") {
+  for (const std::uint32_t bytes : {32u, 64u, 128u})
+    for (unsigned asked = 1; asked < 16; ++asked) {
+      CAPTURE(bytes, asked);
+      config::GpuConfig c = small_config();
+      c.l2.fetch_bytes = bytes;
+      const auto hits_after = [&](bool timed) {
+        Bench b(c);
+        const Request first = load(0x100, static_cast<SectorMask>(asked));
+        const std::uint32_t slice = b.map.home_slice(first.line);
+        if (timed)
+          b.requesters[0]->add(0, first);
+        else
+          b.partitions[slice / c.l2.slices_per_partition]->touch(
+              slice, {.line = first.line, .sectors = first.sectors, .store = false, .placing = {}, .half = 0});
+        b.requesters[0]->add(1000, load(0x100, 0xf));
+        b.run();
+        return b.take().mem.l2.hits;
+      };
+      CHECK(hits_after(false) == hits_after(true));
+    }
+}
+
 }  // namespace
 }  // namespace lockstep::mem_test
