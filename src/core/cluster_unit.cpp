@@ -72,6 +72,12 @@ bool ClusterUnit::access(Cycle now, const MioOperation& op, Cycle& data_free) {
   return true;
 }
 
+unsigned ClusterUnit::wavefronts() const {
+  unsigned sum = 0;
+  for (const ClusterShare& share : shares_.all()) sum += share.wavefronts;
+  return sum;
+}
+
 void ClusterUnit::send_share(Cycle now, const MioOperation& op, const ClusterShare& share,
                              std::uint32_t tag) {
   const bool load = op.op_class == trace::OpClass::kLoad, atomic = op.op_class == trace::OpClass::kAtomic;

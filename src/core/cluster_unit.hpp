@@ -42,6 +42,8 @@ class ClusterUnit {
   /// Begins an access to shared memory whose addresses name CTAs. False: it is one of the CTA's own memory,
   /// and nothing has been done.
   [[nodiscard]] bool access(Cycle now, const MioOperation& op, Cycle& data_free);
+  /// Of the access that has just begun: passes over the banks of all SMs that have a part of it.
+  [[nodiscard]] unsigned wavefronts() const;
   /// The load/store unit waits until what it has stored has left.
   [[nodiscard]] bool holds_stores() const { return port_.has_data(ClusterPort::kRequests); }
   /// Begins a bulk copy to other CTAs' shared memory.

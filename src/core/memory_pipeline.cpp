@@ -227,7 +227,10 @@ void MemoryPipeline::await_signals(Cycle now, const MioOperation& op) {
 // --- Shared, global and local memory ---
 
 void MemoryPipeline::shared(Cycle now, const MioOperation& op) {
-  if (op.ranks && cluster_->access(now, op, data_free_)) return set_memory_free(now);
+  if (op.ranks && cluster_->access(now, op, data_free_)) {
+    if (profile_) profile_->add_wavefronts(op.handle, op.kernel, cluster_->wavefronts());
+    return set_memory_free(now);
+  }
   addresses_.load(op);
   const bool atomic = op.op_class == OpClass::kAtomic || op.op_class == OpClass::kReduction;
   const unsigned wavefronts = op.matrix ? matrix_wavefronts(addresses_, std::max(1u, op.access_bytes / 4u))

@@ -56,7 +56,7 @@ compiled with `-lineinfo`.
 A cycle in which a sub-core issues nothing is attributed to the next instruction of the warp that has the stall reason; if several warps
 have it, to that of the warp in the lowest slot. `drain` is attributed to a warp's last instruction. So each column's sum over a
 kernel's instructions is the kernel's counter (`stalls.*` but `empty` and `idle`, which have no warp; `l1.accesses`; the three
-`l1.*_sectors_sent`; `sm.shared_wavefronts`). Profiling changes no other number.
+`l1.*_sectors_sent`; `sm.shared_wavefronts` but those of bulk copies to other CTAs). Profiling changes no other number.
 
 )";
 

@@ -142,6 +142,7 @@ class ClusterBench {
     sms_[sm]->due = now;
     return *sms_[sm]->unit;
   }
+  [[nodiscard]] unsigned wavefronts(std::uint32_t sm) const { return sms_[sm]->unit->wavefronts(); }
   Cycle& data_free(std::uint32_t sm) { return sms_[sm]->data_free; }
   [[nodiscard]] const stats::SmCounters& counters(std::uint32_t sm) const { return sms_[sm]->counters[1]; }
   LsuPort& crossbar(std::uint32_t sm) { return sms_[sm]->port; }
@@ -245,6 +246,7 @@ TEST_CASE("cluster unit: a load from several SMs has its result with the last re
   for (const Address a : lanes_at(0, 3, 128)) lanes.push_back(a);  // three passes over its own
   REQUIRE(bench.access(0, OpClass::kAtomic, lanes, 4));
   CHECK(bench.data_free(0) == 3);
+  CHECK(bench.wavefronts(0) == 5);
   bench.run_until(1000);
   // At 80 the request is at SM 3, which begins at 200.
   CHECK(bench.events == std::vector<UnitEvent>{{load_time(bench) + 120, 0, 4}});

@@ -329,6 +329,15 @@ TEST_CASE("everything between the CTAs of clusters: threads, windows, order and 
   CHECK(program.run(script, {"--threads", "4", "--no-skip"}) == stats);
   CHECK(program.run(script, {"--threads", "3", "--window", "1", "--shuffle", "9"}) == stats);
   const Folder& folder = program.folder();
+  CHECK(program.run(script, {"--threads", "2", "--profile"}) == stats);
+  const Json profile = Json::parse(slurp(folder / "out/profile.json"));
+  const auto& columns = profile.at("columns");
+  const auto column = std::find(columns.begin(), columns.end(), "shared_wavefronts") - columns.begin();
+  std::uint64_t wavefronts = 0;
+  for (const Json& row : profile.at("kernels").at(0).at("rows"))
+    wavefronts += row.at(static_cast<std::size_t>(column)).get<std::uint64_t>();
+  constexpr std::uint64_t kCopied = 48 * 2;  // by 48 CTAs: two bulk copies each, one pass
+  CHECK(wavefronts + kCopied == Json::parse(stats).at("kernels").at(0).at("sm").at("shared_wavefronts"));
   const Finished recorded = run({"record", folder / "kept.lst", "-c", "h100_pcie", "--launch",
                                  folder / "k.launch", "--", folder / "k.ptx"});
   INFO(recorded.err);

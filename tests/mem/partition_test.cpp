@@ -303,7 +303,8 @@ TEST_CASE("a line touched without timing has what a timed read of the same secto
           b.requesters[0]->add(0, first);
         else
           b.partitions[slice / c.l2.slices_per_partition]->touch(
-              slice, {.line = first.line, .sectors = first.sectors, .store = false, .placing = {}, .half = 0});
+              slice,
+              {.line = first.line, .sectors = first.sectors, .store = false, .placing = {}, .half = 0});
         b.requesters[0]->add(1000, load(0x100, 0xf));
         b.run();
         return b.take().mem.l2.hits;
