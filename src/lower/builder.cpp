@@ -223,9 +223,9 @@ void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Pre
       if (shape.gone[order.order[at]]) continue;
       const std::size_t first = code_.instructions_.size();
       instruction(function_->instructions[at], at);
-      if (shape.optional[order.order[at]] && !passes_.left_out)
-        for (std::size_t i = first; i < code_.instructions_.size(); ++i)
-          code_.instructions_[i].lanes = Lanes::kIfAny;
+      if (passes_.left_out || !shape.optional[order.order[at]]) continue;
+      for (std::size_t i = first; i < code_.instructions_.size(); ++i)
+        if (Lanes& lanes = code_.instructions_[i].lanes; lanes == Lanes::kAll) lanes = Lanes::kIfAny;
     }
     code.end = static_cast<std::uint32_t>(code_.instructions_.size());
     for (std::uint32_t i = code.first; i < code.end; ++i)

@@ -16,8 +16,7 @@ struct Passes {
   bool setup = true;        // builder_constants.cpp: the stack pointer, loads of parameters and descriptors
   bool fusion = true;       // fusion.hpp; moves without an instruction
   bool predication = true;  // predication.hpp
-  bool left_out =
-      true;  // replay.hpp: what is predicated is also issued by warps of which no lane executes it
+  bool left_out = true;     // replay.hpp: warps issue what is predicated also if no lane executes it
   bool temporaries = true;  // temporaries.hpp
   bool uniform = true;      // uniform.hpp
   bool slow_paths = true;   // exec/slow_path.hpp

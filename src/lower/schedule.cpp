@@ -133,7 +133,8 @@ class Pressure {
   int words_ = 0;
 };
 
-/// Cycles for which an instruction occupies the special function units.
+/// Cycles for which a warp's instruction occupies the special function units, four lanes of a sub-core (CUDA
+/// C++ Programming Guide: 16 results per cycle and SM).
 constexpr std::uint64_t kFunctionInterval = 8;
 
 /// Takes the instructions of a run from its end.
