@@ -7,6 +7,7 @@
 
 #include "gpu/managed_file.hpp"
 #include "sim/clock.hpp"
+#include "trace/moved_addresses.hpp"
 #include "util/error.hpp"
 #include "util/size.hpp"
 
@@ -60,12 +61,15 @@ std::uint64_t size(std::string_view text, std::string_view option, std::string_v
              : bytes + part_of_unit(count.substr(point + 1), *unit, option, whole);
 }
 
-/// Rounded outward to pages.
-std::pair<Address, Address> pages_of(Address first, std::uint64_t bytes) {
+/// Behind all addresses of traces, also of many devices with separate address spaces.
+constexpr Address kTraceEnd = std::max(kAddressEnd, trace::device_region(trace::Command::kMaxDevices));
+
+/// Rounded outward to pages. `limit`: addresses are below.
+std::pair<Address, Address> pages_of(Address first, std::uint64_t bytes, Address limit) {
   if (bytes == 0) throw UserError(fmt::format("managed range 0x{:x}+0: expected at least 1 byte", first));
-  if (first >= kAddressEnd || bytes > kAddressEnd - first)
+  if (first >= limit || bytes > limit - first)
     throw UserError(
-        fmt::format("managed range 0x{:x}+{}: expected an end below 0x{:x}", first, bytes, kAddressEnd));
+        fmt::format("managed range 0x{:x}+{}: expected an end below 0x{:x}", first, bytes, limit));
   const Address mask = uvm::kPageBytes - 1;
   return {first & ~mask, (first + bytes + mask) & ~mask};
 }
@@ -146,7 +150,7 @@ void check_memory_is_managed(const trace::TraceSet& trace, const ManagedOptions&
 }
 
 void manage(uvm::AddressSpace& space, const trace::Command& command) {
-  const auto [first, end] = pages_of(command.address, command.bytes);
+  const auto [first, end] = pages_of(command.address, command.bytes, kTraceEnd);
   space.cover(first, end - first);
 }
 
@@ -154,11 +158,12 @@ uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptio
   using Kind = ManagedOptions::Kind;
   uvm::AddressSpace space;
   std::vector<std::pair<Address, Address>> ranges;
-  if (options.kind == Kind::kAll) ranges.emplace_back(0, kAddressEnd);
-  for (const auto& [first, bytes] : options.ranges) ranges.push_back(pages_of(first, bytes));
+  if (options.kind == Kind::kAll)
+    ranges.emplace_back(0, std::max(kAddressEnd, trace::device_region(trace::devices_of(trace.commands()))));
+  for (const auto& [first, bytes] : options.ranges) ranges.push_back(pages_of(first, bytes, kAddressEnd));
   if (options.kind == Kind::kCopies)
     for (const trace::Command& c : trace.commands())
-      if (is_copy_to_device(c.kind) && c.bytes > 0) ranges.push_back(pages_of(c.address, c.bytes));
+      if (is_copy_to_device(c.kind) && c.bytes > 0) ranges.push_back(pages_of(c.address, c.bytes, kTraceEnd));
   if (options.kind == Kind::kTrace)
     for (const trace::Command& c : trace.commands())
       if (c.kind == trace::Command::Kind::kManage) manage(space, c);

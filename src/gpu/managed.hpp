@@ -46,8 +46,9 @@ void manage(uvm::AddressSpace& space, const trace::Command& command);
 
 /// The managed memory of a run: one allocation for each range, rounded outward to pages; ranges that share a
 /// page become one. kTrace: the trace's managed allocations, in its order (manage()). kCopies: the targets of
-/// the trace's copies to the device. kAll: everything below 2^49. Local memory, constants and code are never
-/// managed. Throws UserError where nothing is managed although something was asked for.
+/// the trace's copies to the device. kAll: everything below 2^49, and all of the devices' regions
+/// (trace::device_region). Local memory, constants and code are never managed. Throws UserError where nothing
+/// is managed although something was asked for.
 [[nodiscard]] uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptions& options);
 
 /// Throws UserError where the options can hold for no trace: a share of no known footprint, memory for

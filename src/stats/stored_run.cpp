@@ -25,8 +25,26 @@ std::uint64_t line_of_byte(const std::string& text, std::size_t byte) {
   return 1 + static_cast<std::uint64_t>(std::count(text.begin(), end, '\n'));
 }
 
+/// The first byte at which more than kMaxBrackets are open: copies of such a tree would use up the stack.
+std::size_t too_deep(const std::string& text) {
+  constexpr unsigned kMaxBrackets = 64;
+  unsigned open = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (c == '\\' && in_string) ++i;
+    if (in_string) continue;
+    if ((c == '[' || c == '{') && ++open > kMaxBrackets) return i;
+    if ((c == ']' || c == '}') && open > 0) --open;
+  }
+  return std::string::npos;
+}
+
 Json parse_file(const std::string& file) {
   const std::string text = read_file(file);
+  if (const std::size_t byte = too_deep(text); byte != std::string::npos)
+    throw InputError(file, line_of_byte(text, byte), fmt::format("byte {}: nested too deeply", byte + 1));
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& e) {

@@ -7,7 +7,8 @@ namespace lockstep::trace {
 
 /// Programs with separate address spaces share that of a system: each device has a region, in which an
 /// address of its program keeps its low 44 bits. (CUDA's allocations of a process lie within far less than
-/// 2^44 bytes.) The simulator's own addresses are below the regions; no address is above them, from 2^49 on.
+/// 2^44 bytes.) The simulator's own addresses are below the regions. Those of 16 devices end at 2^49, as what
+/// GPUs translate does; those of Command::kMaxDevices at device_region(kMaxDevices).
 inline constexpr Address kRegionBytes = Address{1} << 44;
 [[nodiscard]] constexpr Address device_region(std::uint16_t device) {
   return (Address{1} << 48) + device * kRegionBytes;

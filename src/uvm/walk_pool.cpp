@@ -32,7 +32,7 @@ void WalkPool::add(Cycle now, const Access& access) {
   if (parameters_->merge_misses) {
     Cycle& end = shared_[page_key(access.tree, access.page)];
     if (end <= now) end = walk(ready, place);
-    ready = end;
+    ready = std::max(ready, end);
   } else {
     ready = walk(ready, place);
   }

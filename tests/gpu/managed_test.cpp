@@ -4,8 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "listed_trace.hpp"
 #include "managed_support.hpp"
 #include "resume_support.hpp"
+#include "trace/moved_addresses.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::test {
@@ -278,6 +280,27 @@ TEST_CASE("ranges are rounded to pages and united where they share one") {
   all.memory = gpu::parse_gpu_memory("0.5x");
   CHECK_THROWS_WITH(gpu::managed_frames(gpu::managed_space(*trace, all), all, 1 << 30),
                     Catch::Contains("footprint"));
+}
+
+TEST_CASE("managed memory of any of 64 devices with separate address spaces has a place") {
+  uvm::AddressSpace space;
+  trace::Command command;
+  command.kind = trace::Command::Kind::kManage;
+  command.bytes = 8192;
+  for (const int device : {0, 15, 16, 63}) {
+    command.address =
+        trace::device_region(static_cast<std::uint16_t>(device)) + 0x7f00'0000'0000 % trace::kRegionBytes;
+    gpu::manage(space, command);
+    CHECK(space.contains(command.address + 8191));
+  }
+  command.address = trace::device_region(64);
+  CHECK_THROWS_WITH(gpu::manage(space, command), Catch::Contains("below 0x5000000000000"));
+
+  const ListedTrace trace("Device,19\nkernel-1.traceg\n");
+  const uvm::AddressSpace all = gpu::managed_space(*trace, gpu::parse_managed("all"));
+  CHECK(all.contains(trace::device_region(20) - 1));
+  CHECK_FALSE(all.contains(trace::device_region(20)));
+  CHECK_FALSE(gpu::managed_space(*LoadChain({kBase}), gpu::parse_managed("all")).contains(Address{1} << 49));
 }
 
 }  // namespace
