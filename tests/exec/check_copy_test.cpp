@@ -25,7 +25,7 @@ constexpr const char* kAsync = R"(
   ret;
 })";
 
-TEST_CASE("check copies: cp.async reads only the bytes that it is told to read") {
+TEST_CASE("check copies: cp.async reads only the bytes that its size operand says") {
   CheckedDevice device(kAsync, "memory");
   const Address in = device.raw(100);
   device.run("run", {1, 1, 1}, {6, 1, 1}, Arguments(in, 16u));

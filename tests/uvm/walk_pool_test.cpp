@@ -137,7 +137,7 @@ TEST_CASE("walks: the walk cache leaves the last level, and the shared TLB its l
   CHECK(ends_of(pool) == Ends{{3000 + l2 + cache + 100, 3}});
 }
 
-TEST_CASE("walks: a miss that joins a walk has looked into the shared TLB before") {
+TEST_CASE("walks: a miss that joins a walk has examined the shared TLB before") {
   Trees trees(1);
   Parameters p = walks_only(0);
   p.merge_misses = true;
