@@ -96,7 +96,7 @@ TEST_CASE("up to 20 with a load that may miss the L1") {
 }
 
 TEST_CASE("an arrival at an mbarrier is predicated with what ptxas 13.0 for sm_90 predicates with it") {
-  // The kernel's own machine code has a branch from branch_from products on.
+  // What ptxas makes has a branch if there are at least `branch_from` products.
   struct Kind {
     const char* arrival;
     unsigned branch_from;
