@@ -119,12 +119,12 @@ bool all_know_all(const Done& done) {
   return std::ranges::all_of(done.knows, [&](const auto& k) { return k.size() == done.knows.size(); });
 }
 
-constexpr std::uint32_t kMost = 20;  // members
+constexpr std::uint32_t kMax = 20;  // members
 
 }  // namespace
 
-TEST_CASE("Collectives: a barrier's members have heard of each other after log2 n rounds") {
-  for (std::uint32_t n = 1; n <= kMost; ++n) {
+TEST_CASE("Collectives: after log2 n rounds each member of a barrier depends on all others") {
+  for (std::uint32_t n = 1; n <= kMax; ++n) {
     INFO(n << " members");
     const Done done = carry_out(Collective::kBarrier, n, {});
     CHECK(done.ended);
@@ -136,7 +136,7 @@ TEST_CASE("Collectives: a barrier's members have heard of each other after log2 
 
 TEST_CASE("Collectives: a broadcast reaches all from any root, once; a reduction has all at the root") {
   constexpr std::uint64_t kBytes = 1000;
-  for (std::uint32_t n = 1; n <= kMost; ++n)
+  for (std::uint32_t n = 1; n <= kMax; ++n)
     for (std::uint32_t root = 0; root < n; ++root) {
       INFO(n << " members, root " << root);
       const Done spread = carry_out(Collective::kBroadcast, n, {kBytes}, root);
@@ -154,7 +154,7 @@ TEST_CASE("Collectives: a broadcast reaches all from any root, once; a reduction
 }
 
 TEST_CASE("Collectives: recursive doubling gives all the sum, with two more messages beyond a power of two") {
-  for (std::uint32_t n = 1; n <= kMost; ++n) {
+  for (std::uint32_t n = 1; n <= kMax; ++n) {
     INFO(n << " members");
     const Done done = carry_out(Collective::kAllReduce, n, {64}, 0, AllReduce::kRecursiveDoubling);
     CHECK(done.ended);
@@ -167,7 +167,7 @@ TEST_CASE("Collectives: recursive doubling gives all the sum, with two more mess
 }
 
 TEST_CASE("Collectives: a ring sends 2 (n - 1) / n of the data from each, and combines half of that") {
-  for (std::uint32_t n = 1; n <= kMost; ++n)
+  for (std::uint32_t n = 1; n <= kMax; ++n)
     for (const std::uint64_t chunk : {1u, 7u, 4096u}) {
       INFO(n << " members");
       const Done done = carry_out(Collective::kAllReduce, n, {n * chunk}, 0, AllReduce::kRing);
@@ -188,7 +188,7 @@ TEST_CASE("Collectives: all-reduces up to 2048 bytes double, longer ones go roun
 }
 
 TEST_CASE("Collectives: gathers, scatters and exchanges send each block where it belongs") {
-  for (std::uint32_t n = 1; n <= kMost; ++n) {
+  for (std::uint32_t n = 1; n <= kMax; ++n) {
     INFO(n << " members");
     std::vector<std::uint64_t> blocks;
     for (std::uint32_t m = 0; m < n; ++m) blocks.push_back(100 + 3 * m);
@@ -225,7 +225,7 @@ TEST_CASE("Collectives: gathers, scatters and exchanges send each block where it
 }
 
 TEST_CASE("Collectives: after a scan each member knows of all before it") {
-  for (std::uint32_t n = 1; n <= kMost; ++n)
+  for (std::uint32_t n = 1; n <= kMax; ++n)
     for (const Collective kind : {Collective::kScan, Collective::kExclusiveScan}) {
       INFO(n << " members");
       const Done done = carry_out(kind, n, {8});
