@@ -41,7 +41,7 @@ struct CodeRun {
   std::uint32_t first_execution = 0, operations = 0;  // Code::executions()
   std::uint32_t first = 0, end = 0;                   // Code::instructions()
   bool has_optional = false;          // some are under a branch that is predicated (predication.hpp)
-  bool has_slow_path = false;         // some are executed by some lanes only
+  bool has_slow_path = false;         // some are executed by some lanes, or issued by some warps
   bool is_added = false;              // no execution is recorded of any: they only choose what comes next
   std::uint32_t loop = kNoOperation;  // Code::loops(): copies of that loop's body begin here
 };

@@ -22,7 +22,9 @@ void book(stats::CacheCounters& c, bool read, Outcome outcome) {
   stats::book_lookup(c, read, outcome == kHit, outcome >= kFirstMiss, outcome == kMerge,
                      outcome == kOtherMiss);
 }
-void book_part(stats::LocalCounters& c, bool read, Outcome outcome) {
+/// An access to local memory, of which the cache has counters beside those for all.
+void count_local(Accesses& a, stats::LocalCounters& c, bool read, Outcome outcome) {
+  count(a, outcome);
   stats::book_local(c, read, outcome == kHit, outcome >= kFirstMiss, outcome == kMerge,
                     outcome == kOtherMiss);
 }
@@ -57,15 +59,13 @@ TEST_CASE("accesses of the L1: local memory and atomics are not among the global
         count(reads, outcome);
         break;
       case 1:
-        count(of_local, outcome);
-        book_part(c.sm.l1_local, true, outcome);
+        count_local(of_local, c.sm.l1_local, true, outcome);
         break;
       case 2:
         count(writes, outcome);
         break;
       case 3:
-        count(into_local, outcome);
-        book_part(c.sm.l1_local, false, outcome);
+        count_local(into_local, c.sm.l1_local, false, outcome);
         break;
       default:
         count(atomics, outcome);
@@ -94,8 +94,7 @@ TEST_CASE("accesses of the L2: atomics are reads there, fetches of code and cons
         count(reads, outcome);
         break;
       case 1:
-        count(of_local, outcome);
-        book_part(c.mem.l2_local, true, outcome);
+        count_local(of_local, c.mem.l2_local, true, outcome);
         break;
       case 2:
         count(fetches, outcome);
@@ -108,8 +107,7 @@ TEST_CASE("accesses of the L2: atomics are reads there, fetches of code and cons
         count(writes, outcome);
         break;
       case 4:
-        count(into_local, outcome);
-        book_part(c.mem.l2_local, false, outcome);
+        count_local(into_local, c.mem.l2_local, false, outcome);
         break;
       default:
         count(atomics, outcome);
