@@ -87,6 +87,13 @@ mem::LineLockCounters Device::line_locks() const {
   return all;
 }
 
+std::uint64_t Device::most_locked_lines() const {
+  std::vector<mem::LockChange> all;
+  for (const Part& part : partitions_)
+    if (part.lock_changes) part.lock_changes(all);
+  return mem::most_locked(std::move(all));
+}
+
 bool Device::lock_overdue(Cycle now) const {
   const std::uint64_t limit_ps = map_.locking().watchdog_ps;
   if (limit_ps == 0) return false;

@@ -36,6 +36,7 @@ struct Part {
   std::function<void()> empty_caches{};                           // forgets all cached lines; of a partition
   std::function<void(std::uint32_t, const mem::Touch&)> touch{};  // Partition::touch(); of a partition
   std::function<mem::LineLockCounters()> locks{};                 // Partition::locks(); of a partition
+  std::function<void(std::vector<mem::LockChange>&)> lock_changes{};     // of a partition
   std::function<void(std::vector<icnt::EntryTime>&)> visible_entries{};  // of a partition
   std::function<const icnt::EntryLog&()> entries{};                      // Sm::entries(); of an SM
   std::function<void(std::string&)> dump_idle_locks{};                   // of a partition
@@ -117,6 +118,8 @@ class Device {
   /// No line is in the L2 any more; what was changed is taken to be in DRAM. Between windows.
   void empty_caches();
   [[nodiscard]] mem::LineLockCounters line_locks() const;
+  /// Lines that were locked at a time in all slices together, at most.
+  [[nodiscard]] std::uint64_t most_locked_lines() const;
   /// Whether at core cycle `now` a line of its L2 has been locked for longer than the watchdog allows
   /// (Apertures::Locking).
   [[nodiscard]] bool lock_overdue(Cycle now) const;

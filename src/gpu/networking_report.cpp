@@ -141,8 +141,9 @@ stats::NetworkReport::Locks lock_report(std::string node, const Device& device) 
   };
   std::vector<std::uint64_t> times(c.times.begin(), c.times.end());
   while (!times.empty() && times.back() == 0) times.pop_back();
-  return {std::move(node), c.control,  c.degraded, c.updates,     c.held,
-          c.most,          c.unlocked, ps(c.time), ps(c.longest), std::move(times)};
+  return {
+      std::move(node), c.control,  c.degraded,    c.updates,       c.held, c.most, device.most_locked_lines(),
+      c.unlocked,      ps(c.time), ps(c.longest), std::move(times)};
 }
 
 }  // namespace

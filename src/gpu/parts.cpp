@@ -25,6 +25,7 @@ Builder real_parts(bool profile) {
     };
     part.dump_idle_locks = [&partition](std::string& out) { partition.dump_idle_locks(out); };
     part.oldest_lock = [&partition] { return partition.oldest_lock(); };
+    part.lock_changes = [&partition](std::vector<mem::LockChange>& to) { partition.add_lock_changes(to); };
     part.visible_entries = [&partition](std::vector<icnt::EntryTime>& to) {
       partition.add_visible_entries(to);
     };

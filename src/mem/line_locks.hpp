@@ -37,6 +37,27 @@ struct LineLockCounters {
   }
 };
 
+/// The slice has one locked line more (by = 1) or fewer (-1), from edge `at` of its clock on.
+struct LockChange {
+  Cycle at = 0;
+  int by = 0;
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, at, by);
+  }
+};
+
+/// The most lines that were locked at a time, at the end of an edge: the changes are those of several slices.
+[[nodiscard]] inline std::uint64_t most_locked(std::vector<LockChange> changes) {
+  std::ranges::sort(changes, {}, &LockChange::at);
+  std::int64_t locked = 0, most = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    locked += changes[i].by;
+    if (i + 1 == changes.size() || changes[i + 1].at != changes[i].at) most = std::max(most, locked);
+  }
+  return static_cast<std::uint64_t>(most);
+}
+
 /// A line is unlocked, locked by a store of a kernel (control) or by the read of a core's read-modify-write
 /// (update). A locked line stays in the slice. Accesses of others to a line with an update wait for its
 /// write; a line that is locked by a store may be accessed by all, or where such locks are exclusive only by
@@ -89,6 +110,7 @@ class LineLocks {
     }
     if (lock->update && r.lock != Lock::kEnd) return Change::kNone;  // its owner's
     lines_.erase(lock);
+    changes_.push_back({now, -1});
     return Change::kUnlocked;
   }
   void count_held() { ++counters_.held; }
@@ -101,10 +123,12 @@ class LineLocks {
   };
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
   [[nodiscard]] const LineLockCounters& counters() const { return counters_; }
+  /// In the order of time, since the beginning of the run.
+  [[nodiscard]] const std::vector<LockChange>& changes() const { return changes_; }
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, lines_, counters_);
+    a.members(*this, lines_, changes_, counters_);
   }
 
  private:
@@ -120,6 +144,7 @@ class LineLocks {
   }
   Change add(const Line& line) {
     lines_.push_back(line);
+    changes_.push_back({line.since, 1});
     counters_.most = std::max<std::uint64_t>(counters_.most, lines_.size());
     return Change::kLocked;
   }
@@ -137,6 +162,7 @@ class LineLocks {
   }
 
   std::vector<Line> lines_;  // few: those whose entry no core has seen yet
+  std::vector<LockChange> changes_;
   LineLockCounters counters_;
 };
 

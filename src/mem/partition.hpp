@@ -48,6 +48,11 @@ class Partition final : public sim::Domain, public stats::CounterSource {
     for (const Slice& slice : slices_) all.add(slice.locks());
     return all;
   }
+  /// Those of all slices.
+  void add_lock_changes(std::vector<LockChange>& to) const {
+    for (const Slice& slice : slices_)
+      to.insert(to.end(), slice.lock_changes().begin(), slice.lock_changes().end());
+  }
   /// Of all slices.
   [[nodiscard]] Cycle oldest_lock() const {
     Cycle since = kNever;

@@ -88,6 +88,7 @@ class Slice {
   /// Between windows: forgets all lines that are not in flight.
   void empty() { tags_.clear(); }
   [[nodiscard]] const LineLockCounters& locks() const { return locks_.counters(); }
+  [[nodiscard]] const std::vector<LockChange>& lock_changes() const { return locks_.changes(); }
   /// LineLocks::oldest(), an L2 edge.
   [[nodiscard]] Cycle oldest_lock() const { return locks_.oldest(); }
   /// When status words of queues' entries have been written by kernels.

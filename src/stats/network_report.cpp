@@ -108,9 +108,9 @@ void put_nic(std::string& out, const NetworkReport::Nic& n, std::uint64_t run_ps
 void put_locks(std::string& out, const NetworkReport::Locks& l) {
   fmt::format_to(std::back_inserter(out),
                  "{{\"node\":{},\"stores\":{},\"degraded\":{},\"updates\":{},\"held\":{},\"max\":{},"
-                 "\"unlocked\":{},\"total_ps\":{},\"max_ps\":{},\"times\":[",
-                 json_string(l.node), l.stores, l.degraded, l.updates, l.held, l.most, l.unlocked, l.total_ps,
-                 l.longest_ps);
+                 "\"max_together\":{},\"unlocked\":{},\"total_ps\":{},\"max_ps\":{},\"times\":[",
+                 json_string(l.node), l.stores, l.degraded, l.updates, l.held, l.most, l.most_together,
+                 l.unlocked, l.total_ps, l.longest_ps);
   put_numbers(out, l.times);
   out += "]}";
 }

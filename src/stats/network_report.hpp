@@ -80,14 +80,16 @@ struct NetworkReport {
   /// Lines of a device's L2 that were locked (mem::LineLockCounters, whose order `times` has).
   struct Locks {
     std::string node;
-    std::uint64_t stores = 0, degraded = 0, updates = 0, held = 0, most = 0;
+    std::uint64_t stores = 0, degraded = 0, updates = 0, held = 0;
+    std::uint64_t most = 0, most_together = 0;  // lines locked at a time: in one slice, in all of them
     std::uint64_t unlocked = 0, total_ps = 0, longest_ps = 0;
     std::vector<std::uint64_t>
         times;  // b: from 2^b L2 cycles on, to less than twice that; to the last that is not 0
 
     template <class A>
     void persist(A& a) {
-      a.members(*this, node, stores, degraded, updates, held, most, unlocked, total_ps, longest_ps, times);
+      a.members(*this, node, stores, degraded, updates, held, most, most_together, unlocked, total_ps,
+                longest_ps, times);
     }
   };
   /// A device's process on its host.

@@ -219,7 +219,8 @@ Json network() {
     nic[name] = integer();
   nic["commands_open"] = nic["commands_waiting"] = reference("queue_depth");
   Json locks = {{"node", text()}, {"times", list(integer())}};
-  for (const char* name : {"stores", "degraded", "updates", "held", "max", "unlocked", "total_ps", "max_ps"})
+  for (const char* name :
+       {"stores", "degraded", "updates", "held", "max", "max_together", "unlocked", "total_ps", "max_ps"})
     locks[name] = integer();
   return object({{"design", text()},
                  {"locks", list(object(locks))},

@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "tests/random.hpp"
+
 namespace lockstep::mem {
 namespace {
 
@@ -198,6 +200,27 @@ TEST_CASE("Lines locked by stores: as many as may be, the time until a core come
   CHECK(locks.counters().times[10] == 1);  // 1024 to 2047
   CHECK((locks.counters().most == 1 && locks.counters().control == 1 && !locks.any()));
   CHECK(locks.oldest() == kNever);
+  REQUIRE(locks.changes().size() == 2);
+  CHECK((locks.changes()[0].at == 100 && locks.changes()[0].by == 1));
+  CHECK((locks.changes()[1].at == 1300 && locks.changes()[1].by == -1));
+}
+
+TEST_CASE("The most locked lines of several slices together are those of a count edge by edge") {
+  test::Random32 random(7);
+  for (int round = 0; round < 200; ++round) {
+    constexpr std::size_t kEdges = 30;
+    std::array<int, kEdges> locked{};
+    std::vector<LockChange> changes;
+    for (int slice = 0; slice < 3; ++slice)
+      for (int lines = static_cast<int>(random() % 4); lines > 0; --lines) {
+        const Cycle from = random() % kEdges, to = from + 1 + random() % kEdges;
+        changes.push_back({from, 1});
+        changes.push_back({to, -1});
+        for (Cycle edge = from; edge < std::min<Cycle>(to, kEdges); ++edge) ++locked[edge];
+      }
+    CHECK(most_locked(changes) == static_cast<std::uint64_t>(*std::ranges::max_element(locked)));
+  }
+  CHECK(most_locked({}) == 0);
 }
 
 }  // namespace lockstep::mem

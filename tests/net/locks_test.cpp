@@ -28,6 +28,8 @@ TEST_CASE("Each entry's line is locked until a core polls it, if not locked alre
   CHECK(of_kind(result, "put").count == 40);
   CHECK((locks(result).stores >= 2 && locks(result).stores <= 40));
   CHECK(locks(result).unlocked == locks(result).stores);
+  CHECK((locks(result).most_together >= locks(result).most &&
+         locks(result).most_together <= locks(result).stores));
   std::uint64_t counted = 0;
   for (const std::uint64_t count : locks(result).times) counted += count;
   CHECK(counted == locks(result).unlocked);

@@ -88,7 +88,13 @@ void add_process_and_locks(NetworkReport& network) {
   network.processes = {process, process};
   network.processes[1].clock_ps = {0, 18446744073709551615u, 5};
   network.processes[1].event_ps.emplace();
-  network.locks = {{.node = "gpu0", .stores = c(), .held = c(), .total_ps = c(), .times = {c(), 0, c()}}};
+  network.locks = {{.node = "gpu0",
+                    .stores = c(),
+                    .held = c(),
+                    .most = c(),
+                    .most_together = c(),
+                    .total_ps = c(),
+                    .times = {c(), 0, c()}}};
 }
 
 }  // namespace
@@ -161,6 +167,8 @@ TEST_CASE("network statistics: processes and locks stand beside the threads") {
     check_operations(process["operations"]["put"], network.processes[1].messages);
     check_depth(process["completion_queues"], network.processes[1].completion_queues, 1000);
     CHECK(json["locks"].at(0)["stores"] == network.locks[0].stores);
+    CHECK(json["locks"][0]["max"] == network.locks[0].most);
+    CHECK(json["locks"][0]["max_together"] == network.locks[0].most_together);
     CHECK(json["locks"][0]["held"] == network.locks[0].held);
     CHECK(json["locks"][0]["times"] == network.locks[0].times);
   }

@@ -36,7 +36,7 @@ def locks(result):
     half, seen = of["unlocked"] / 2, 0
     for bucket, count in enumerate(of["times"]):
         if count and seen + count >= half:
-            return 2 ** (bucket + (half - seen) / count) * l2_us, of["total_ps"] / max(of["unlocked"], 1) / 1e6, of["max"] * SLICES
+            return 2 ** (bucket + (half - seen) / count) * l2_us, of["total_ps"] / max(of["unlocked"], 1) / 1e6, of["max_together"]
         seen += count
     return 0, 0, 0
 
@@ -46,7 +46,8 @@ def verdicts(kib, results):
     base, locked, bare = rate["not locked"], rate["locked"], rate["locked, no data of the cores' own"]
     many = [b for b, streaming in zip(base, STREAMING) if streaming >= GROUPS / 2]
     medians = [locks(r)[0] for r in results["locked"]]
-    enough = all(locks(r)[2] <= 2 * (GROUPS - s) for r, s in zip(results["locked"], STREAMING))
+    most = [locks(r)[2] for r in results["locked"]]
+    enough = all(m <= 2 * (GROUPS - s) for m, s in zip(most, STREAMING))
     lasts = min(r.us * 1e6 / max(t["active_ps"] for t in r.threads) for row in results.values() for r in row[1:])
     return [f"{kib} KiB: the others stream for {lasts:.1f} times as long as the network is used, at least", "",
             lab.verdict(f"without streaming 0.70 at least ({base[0]:.2f})", base[0] >= 0.7),
@@ -55,7 +56,8 @@ def verdicts(kib, results):
             lab.verdict(f"and 15 to 30 % less at worst ({100 * (1 - min(locked) / base[0]):.0f} %)", 0.15 <= 1 - min(locked) / base[0] <= 0.3),
             lab.verdict(f"a line is locked for 0.5 to 1.5 us in the median ({min(medians):.1f} to {max(medians):.1f})",
                         all(0.5 <= m <= 1.5 for m in medians)),
-            lab.verdict("at most two locked lines for each work-group that networks, if all slices have their most at once", enough),
+            lab.verdict(f"at most two locked lines for each work-group that networks ({', '.join(map(str, most))} with {', '.join(str(GROUPS - s) for s in STREAMING)})",
+                        enough),
             lab.verdict(f"without data of the cores' own 95 % of that without streaming ({min(bare) / base[0]:.2f})", min(bare) >= 0.95 * base[0])]
 
 
