@@ -1,10 +1,17 @@
 #include "cuda/launch_monitor.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 
 namespace lockstep::cuda {
+
+ProcessClock::time_point ProcessClock::now() noexcept {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return time_point(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
 
 std::string first_lines(const std::string& dump) {
   constexpr std::ptrdiff_t kLines = 8;
@@ -48,12 +55,12 @@ void LaunchMonitor::check(const std::function<std::string()>& dump) {
   }
   if (now - since_ < wait_) return;
   wait_ *= 2;
-  say_(
-      fmt::format("lockstep: kernel {}: no CTA has ended for {} seconds and {:.1f} million warp "
-                  "instructions; if the kernel "
-                  "has no end, --max-instructions stops it; its warps stand at\n{}",
-                  kernel_, std::chrono::duration_cast<std::chrono::seconds>(now - since_).count(),
-                  static_cast<double>(instructions_) * 1e-6, first_lines(dump())));
+  say_(fmt::format(
+      "lockstep: kernel {}: no CTA has ended for {} seconds of processor time and {:.1f} million warp "
+      "instructions; if the kernel "
+      "has no end, --max-instructions stops it; its warps stand at\n{}",
+      kernel_, std::chrono::duration_cast<std::chrono::seconds>(now - since_).count(),
+      static_cast<double>(instructions_) * 1e-6, first_lines(dump())));
 }
 
 }  // namespace lockstep::cuda

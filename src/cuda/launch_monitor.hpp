@@ -14,11 +14,21 @@
 
 namespace lockstep::cuda {
 
+/// Processor time of this process. While it waits for the simulation, which takes its trace, none passes.
+struct ProcessClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<ProcessClock>;
+  static constexpr bool is_steady = true;
+  [[nodiscard]] static time_point now() noexcept;
+};
+
 /// Where no CTA of a kernel has ended for `patience`, one remark on stderr says so and where the warps of a
 /// CTA stand; the next comes after twice the time. No result depends on it.
 class LaunchMonitor final : public exec::LaunchObserver {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = ProcessClock;
   static constexpr std::chrono::seconds kPatience{10};
   /// `page` must outlive it. `say` prints a remark.
   explicit LaunchMonitor(ExecutionPage& page, Clock::duration patience = kPatience,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <ctime>
 #include <vector>
 
 namespace lockstep::cuda {
@@ -45,6 +46,20 @@ TEST_CASE("nothing is said before the time is over") {
   }
   CHECK(said.empty());
   CHECK(!page.read().running);
+}
+
+TEST_CASE("time in which the process waits does not count") {
+  ExecutionPage page;
+  std::vector<std::string> said;
+  LaunchMonitor monitor(page, 50ms, [&](std::string_view text) { said.emplace_back(text); });
+  const LaunchMonitor::Scope scope(monitor, "throttled", 1, 1, 0);
+  const std::clock_t begin = std::clock();
+  usleep(200'000);
+  monitor.executed({1 << 20, 1 << 20}, 0, kDump);
+  CHECK(said.empty());
+  while (std::clock() - begin < CLOCKS_PER_SEC / 10) continue;
+  monitor.executed({1 << 20, 1 << 20}, 0, kDump);
+  CHECK(said.size() == 1);
 }
 
 TEST_CASE("a page is shared by its descriptor; another file is rejected") {
