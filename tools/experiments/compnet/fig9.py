@@ -2,7 +2,7 @@
 """Fig. 9: an iteration of Jacobi's method with its residual on eight nodes, by the side of a node's part of the grid."""
 import lab
 
-SIZES = [32, 64, 128, 256, 512]
+SIZES = [32, 64, 128, 256, 512, 1024, 2048]
 NODES = 8
 DESIGNS = {**lab.NAMES, **lab.HOSTS}
 FORMS = {"inter_kernel": "inter", "cpu": "cpu"}
