@@ -4,17 +4,10 @@
 #include <iterator>
 
 namespace lockstep::core {
-namespace {
-
-SectorMask sectors_of(std::uint32_t line_bytes) {
-  const std::uint32_t sectors = std::clamp(line_bytes / kSectorBytes, 1u, kSectorsPerLine);
-  return static_cast<SectorMask>((1u << sectors) - 1);
-}
-
-}  // namespace
-
 InstructionPort::InstructionPort(const config::FrontEndGroup& config, LsuPort& port)
-    : port_(&port), sectors_(sectors_of(config.line_bytes)) {
+    : port_(&port),
+      sectors_(config.line_bytes / kSectorBytes),
+      parts_(std::max(1u, sectors_ / kSectorsPerLine)) {
   fetches_.reserve(config.l1i_mshrs);
   lines_.reserve(config.l1i_mshrs);
 }
@@ -22,22 +15,30 @@ InstructionPort::InstructionPort(const config::FrontEndGroup& config, LsuPort& p
 void InstructionPort::fetch(Cycle now, Address line, std::uint8_t kernel) {
   const auto free =
       std::find_if(fetches_.begin(), fetches_.end(), [](const Fetch& f) { return f.missing == 0; });
-  const auto index = static_cast<std::uint32_t>(std::distance(fetches_.begin(), free));
+  sending_ = static_cast<std::uint32_t>(std::distance(fetches_.begin(), free));
   if (free == fetches_.end()) fetches_.emplace_back();
-  const auto sectors = static_cast<SectorMask>(sectors_ << sector_in_line(line) & 0xf);
-  fetches_[index] = {line, sectors};
+  fetches_[sending_] = {line, (1u << sectors_) - 1, kernel};
+  parts_left_ = parts_;
+  send_part(now);
+}
+
+void InstructionPort::send_part(Cycle now) {
+  const Fetch& fetch = fetches_[sending_];
+  const std::uint32_t sectors = (1u << std::min(sectors_, kSectorsPerLine)) - 1;
   icnt::Request request;
-  request.line = line_of(line);
-  request.tag = index;
+  request.line = line_of(fetch.line) + Address{parts_ - parts_left_} * kLineBytes;
+  request.tag = sending_;
   request.kind = icnt::AccessKind::kInstruction;
-  request.sectors = sectors;
-  request.kernel = kernel;
+  request.sectors = static_cast<SectorMask>(sectors << sector_in_line(fetch.line) & 0xf);
+  request.kernel = fetch.kernel;
   port_->send(now, request);
+  --parts_left_;
 }
 
 void InstructionPort::receive(const icnt::Reply& reply) {
   Fetch& fetch = fetches_[reply.tag];
-  fetch.missing = static_cast<SectorMask>(fetch.missing & ~reply.sectors);
+  const auto first = static_cast<unsigned>((reply.line - line_of(fetch.line)) / kSectorBytes);
+  fetch.missing &= ~(std::uint32_t{reply.sectors} << first >> sector_in_line(fetch.line));
   if (fetch.missing == 0) lines_.push_back(fetch.line);
 }
 

@@ -64,6 +64,7 @@ void MemoryPipeline::tick(Cycle now) {
   }
   if (!queue_.empty()) dispatch(now);              // 3. one operation out of the local queues, into its unit
   if (constants_.sending()) constants_.tick(now);  // 4. a request of the constant caches
+  if (instructions_.sending()) instructions_.send(now);  // and the rest of an instruction line
   if (translates()) {
     parked_->serve(now);  // 5. lines whose page has come, shootdowns
     set_memory_free(now);
@@ -77,6 +78,7 @@ void MemoryPipeline::tick(Cycle now) {
 Cycle MemoryPipeline::next_event(Cycle now) const {
   Cycle next = std::min({results_.next_due(), port_.next_event(now), bypass_.next_event(now)});
   if (constants_.sending()) next = std::min(next, constants_.next_event(now));
+  if (instructions_.sending() && !port_.full()) next = now + 1;
   if (LsuUnitTimes changed; !queue_.empty())
     next = std::min(next, std::max(now + 1, queue_.next_event(unit_times(changed))));
   if (tags_.can_go_on(port_.full())) next = now + 1;

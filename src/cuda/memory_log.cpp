@@ -124,7 +124,7 @@ void MemoryLog::copy(const Copy& c, const StreamState& stream) {
   const std::uint64_t bytes = c.width * c.height * c.depth;
   if (sides.to_device) log_->add(stream.number, {CommandKind::kStreamCopyToDevice, to, bytes});
   if (sides.from_device) log_->add(stream.number, {CommandKind::kStreamCopyToHost, from, bytes});
-  if (host_waits(c, sides)) log_->wait_stream(stream.number, stream.blocks());
+  if (host_waits(c, sides)) log_->wait_stream(stream.number);
 }
 
 void MemoryLog::order(const Copy& c, const StreamState& stream) {
@@ -132,7 +132,7 @@ void MemoryLog::order(const Copy& c, const StreamState& stream) {
   const Sides sides = sides_of(c);
   if (!sides.to_device && !sides.from_device) return;
   log_->enter(stream);
-  if (host_waits(c, sides)) log_->wait_stream(stream.number, stream.blocks(), StreamLog::Waiter::kRuntime);
+  if (host_waits(c, sides)) log_->wait_stream(stream.number, StreamLog::Waiter::kRuntime);
 }
 
 void MemoryLog::order(const Fill& f, const StreamState& stream) {

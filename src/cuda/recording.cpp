@@ -46,6 +46,10 @@ StreamLog* Recording::enter(const StreamState& stream) {
   return &recorder_->log();
 }
 
+std::uint32_t Recording::mark_end(const StreamState& stream) {
+  return recorder_->log().mark_end(stream.number, stream.device);
+}
+
 void Recording::send_news() {
   if (recorder_) recorder_->send_news(ordered_);
 }
@@ -60,7 +64,7 @@ void Recording::wait_all(unsigned device) {
 void Recording::wait_stream(const StreamState& stream, StreamLog::Waiter waiter) {
   if (!recorder_) return;
   recorder_->log().called_by(calling_thread());
-  recorder_->log().wait_stream(stream.number, stream.blocks(), waiter_of(waiter));
+  recorder_->log().wait_stream(stream.number, waiter_of(waiter));
   send_news();
 }
 

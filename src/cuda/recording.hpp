@@ -59,6 +59,8 @@ class Recording {
   void begin(const StreamState& stream, const Issue& issue);
   /// Before something is recorded in `stream`; nullptr where nothing is recorded.
   [[nodiscard]] StreamLog* enter(const StreamState& stream);
+  /// StreamLog::mark_end(). Only where something is recorded.
+  [[nodiscard]] std::uint32_t mark_end(const StreamState& stream);
   /// Sends the simulation what is new.
   void send_news();
   // The host waits: for all work of the device, for a stream, for an event's record.

@@ -147,8 +147,7 @@ bool Runtime::is_complete(abi::Stream handle) {
   if (held.has(s)) held.go_on();
   if (held.has(s)) return false;
   held.catch_up();
-  if (recording.live() && !std::exchange(s.asked, true) &&
-      recording.is_pending(recording.enter(s)->mark(s.number)))
+  if (recording.live() && !std::exchange(s.asked, true) && recording.is_pending(recording.mark_end(s)))
     return false;
   recording.wait_stream(s);
   return true;

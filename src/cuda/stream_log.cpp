@@ -61,16 +61,18 @@ void StreamLog::enter(std::uint32_t stream, bool blocking, unsigned device) {
     stream_wait(stream, own.held_by);
   }
   if (!blocking) return;
-  if (is_default(stream)) {
-    for (const std::uint32_t other : std::exchange(devices_[device].unseen, {}))
-      stream_wait(stream, mark(other));
-    return;
-  }
+  if (is_default(stream)) return wait_for_blocking(stream);
   devices_[device].unseen.insert(stream);
   const std::uint64_t before = streams_[device].commands;
   if (s.default_seen == before) return;
   s.default_seen = before;
   stream_wait(stream, mark(device));
+}
+
+/// The default stream of device `number` waits for the blocking ones.
+void StreamLog::wait_for_blocking(std::uint32_t number) {
+  for (const std::uint32_t other : std::exchange(devices_[number].unseen, {}))
+    stream_wait(number, mark(other));
 }
 
 void StreamLog::add(std::uint32_t stream, trace::Command command) {
@@ -133,6 +135,12 @@ void StreamLog::stream_wait(std::uint32_t stream, std::uint32_t event) {
   add(stream, command);
 }
 
+std::uint32_t StreamLog::mark_end(std::uint32_t stream, unsigned device) {
+  streams_[stream].device = device;
+  if (is_default(stream)) wait_for_blocking(stream);
+  return mark(stream);
+}
+
 void StreamLog::wait_for_device(std::uint32_t stream) {
   const unsigned device = device_of(stream);
   for (auto& [number, other] : streams_) {
@@ -176,14 +184,14 @@ void StreamLog::wait_all(unsigned device, Waiter waiter) {
   devices_[device].unseen.clear();
 }
 
-void StreamLog::wait_stream(std::uint32_t stream, bool blocking, Waiter waiter) {
+void StreamLog::wait_stream(std::uint32_t stream, Waiter waiter) {
   Stream& s = streams_[stream];
   if (s.commands == s.waited && !s.recorded_waits &&
       (!is_default(stream) || devices_[s.device].unseen.empty()))
     return;
-  enter(stream, blocking, s.device);
+  const std::uint32_t end = mark_end(stream, s.device);
   s.waited = s.commands;
-  wait_event(mark(stream), waiter);
+  wait_event(end, waiter);
 }
 
 void StreamLog::wait_event(std::uint32_t event, Waiter waiter) {

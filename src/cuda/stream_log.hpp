@@ -58,14 +58,16 @@ class StreamLog {
   void wait_for_device(std::uint32_t stream);
   void hold_device(std::uint32_t stream);
 
-  /// An event behind all work of the stream.
-  std::uint32_t mark(std::uint32_t stream);
+  /// An event behind all work that a wait for the stream waits for: what is in it, and for the default stream
+  /// also what the blocking ones have. What the default stream has comes before the next work of a blocking
+  /// one, not before its end.
+  std::uint32_t mark_end(std::uint32_t stream, unsigned device = 0);
 
   /// Whose wait it is: one of a call of the program's takes the caller time to return.
   enum class Waiter : std::uint8_t { kProgram, kRuntime };
   // The host waits; where no command or event was put in since it last did so, nothing is written.
   void wait_all(unsigned device = 0, Waiter waiter = Waiter::kProgram);  // that the device has
-  void wait_stream(std::uint32_t stream, bool blocking, Waiter waiter = Waiter::kProgram);
+  void wait_stream(std::uint32_t stream, Waiter waiter = Waiter::kProgram);
   void wait_event(std::uint32_t event, Waiter waiter = Waiter::kProgram);
 
   /// A command after which the host's time may be another.
@@ -98,6 +100,9 @@ class StreamLog {
   };
   [[nodiscard]] bool is_default(std::uint32_t stream) const { return stream < devices_.size(); }
 
+  void wait_for_blocking(std::uint32_t number);
+  /// An event behind all work of the stream.
+  std::uint32_t mark(std::uint32_t stream);
   std::uint32_t put_event(std::uint32_t stream, trace::Command::Timestamp timestamp);
   [[nodiscard]] bool is_idle(unsigned device) const;
   [[nodiscard]] std::uint32_t number_of(HostThread thread);

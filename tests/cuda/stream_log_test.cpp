@@ -74,7 +74,7 @@ TEST_CASE(
     "all streams of a device wait once for what holds it, also those that are new, and no other device's") {
   StreamLog log(2);
   kernel(log, 3, false);
-  const std::uint32_t event = log.mark(3);
+  const std::uint32_t event = log.mark_end(3);
   log.enter(8, false);
   log.stream_wait(8, event);
   log.hold_device(8);
@@ -92,20 +92,20 @@ TEST_CASE(
 TEST_CASE("the host's waits: for a stream by an event behind it, for all; none where nothing is new") {
   StreamLog log;
   log.wait_all();
-  log.wait_stream(1, true);
+  log.wait_stream(1);
   CHECK(log.commands().empty());
   kernel(log, 1);
   kernel(log, 2);
-  log.wait_stream(1, true);
-  log.wait_stream(1, true);
+  log.wait_stream(1);
+  log.wait_stream(1);
   CHECK(text(log) == "K1 K2 R1 E0");
   log.wait_all();
   log.wait_all();
-  log.wait_stream(2, true);
+  log.wait_stream(2);
   CHECK(text(log) == "K1 K2 R1 E0 W");
   // Synchronising the default stream waits for what a kernel in it would wait for.
   kernel(log, 1);
-  log.wait_stream(0, true);
+  log.wait_stream(0);
   CHECK(text(log) == "K1 K2 R1 E0 W K1 R1 S0:1 R0 E2");
 }
 
@@ -138,8 +138,8 @@ TEST_CASE(
   CHECK(text(log) == "K2 W R2 R2 W");
   (void)record(2);
   (void)record(3);
-  log.wait_stream(2, false);
-  log.wait_stream(2, false);
+  log.wait_stream(2);
+  log.wait_stream(2);
   CHECK(text(log) == "K2 W R2 R2 W R2 R3 E2");
   log.wait_all();  // for stream 3's
   log.wait_all();
@@ -148,11 +148,11 @@ TEST_CASE(
   log.wait_event(event);
   log.wait_event(last);
   log.wait_all();  // the host has waited for both
-  log.wait_stream(2, false);
+  log.wait_stream(2);
   CHECK(text(log) == "K2 W R2 R2 W R2 R3 E2 W R2 R2 E4 E5");
   kernel(log, 2, false);
-  log.wait_stream(2, false);  // by an event of the log's own, which the program does not know
-  log.wait_stream(2, false);
+  log.wait_stream(2);  // by an event of the log's own, which the program does not know
+  log.wait_stream(2);
   CHECK(text(log) == "K2 W R2 R2 W R2 R3 E2 W R2 R2 E4 E5 K2 R2 E6");
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("several devices: each has a default stream with its number, and waits
   log.wait_all(1);
   log.wait_all(1);
   kernel_on(1, 1);  // the host has waited for stream 2
-  log.wait_stream(3, true);
+  log.wait_stream(3);
   CHECK(text(log) == "K0 K1 R1 S2:0 K2 R0 S3:1 K3 W K1 R3 E2");
   const std::vector<unsigned> devices{0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0};  // with the waits' returns
   REQUIRE(log.commands().size() == devices.size());
@@ -190,7 +190,7 @@ TEST_CASE("who calls: threads by the order in which they come, the process's fir
   log.wait_all();
   log.called_by(7);
   kernel(log, 0);
-  log.wait_stream(0, true, StreamLog::Waiter::kRuntime);
+  log.wait_stream(0, StreamLog::Waiter::kRuntime);
   std::string all;
   for (const trace::Command& c : log.commands()) {
     const std::string thread = std::to_string(c.thread);
