@@ -130,7 +130,7 @@ ACCURACY = [
     ("bandwidth of L1 and L2 by footprint", "V100, A100, H100 PCIe", lambda: tables("Bandwidth by level", "Bandwidth", GPUS), "none", MEMORY,
      "bandwidth"),
     ("STREAM, six kernels by occupancy", "V100, A100, H100 PCIe", lambda: tables("STREAM by occupancy", "STREAM", GPUS), "none", MEMORY, "stream"),
-    ("sweeps over memory, 1 to 128 MiB", "A100 SXM", lambda: column(MEMORY, ["Sweeps over memory on an A100"], "error"), "none", MEMORY, "sweeps"),
+    ("sweeps over memory, 1 to 128 MiB", "A100 SXM, GH200", lambda: column(MEMORY, ["Sweeps over memory by size"], "error"), "none", MEMORY, "sweeps"),
     ("managed memory: times of UVMSmart's programs", "its GTX 1080 Ti", uvm, "UVMSmart is the reference", "results/managed-programs.md", "uvm_public"),
     ("managed memory: driver's batches, check", "T4, parameters of v100", lambda: sentence("results/managed.md", "Cost of the driver's batches", "Kept as a check:"), "none",
      "results/managed.md", "uvm"),
