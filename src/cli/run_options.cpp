@@ -176,6 +176,8 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> parse_kernels(std::string_v
     const auto comma = rest.find(',');
     const std::string_view part = rest.substr(0, comma);
     const auto dash = part.find('-');
+    if (part.empty() || dash == 0 || dash + 1 == part.size())
+      throw UserError(fmt::format("{}: found '{}', expected a number or FIRST-LAST", kName, part));
     const std::uint64_t first = parse_number(kName, part.substr(0, dash), 0, kAny);
     const std::uint64_t last =
         dash == std::string_view::npos ? first : parse_number(kName, part.substr(dash + 1), 0, kAny);
