@@ -90,7 +90,10 @@ CheckpointArguments checkpoint_arguments(std::string_view command, const po::var
   CheckpointArguments arguments;
   if (values.count("checkpoint")) {
     const auto& text = values["checkpoint"].as<std::string>();
-    const std::size_t every = text.rfind(kEvery);
+    const std::size_t every = text.find(kEvery);
+    if (const std::size_t comma = text.rfind(','); every == std::string::npos && comma != std::string::npos &&
+                                                   text.find('=', comma) != std::string::npos)
+      throw UserError(fmt::format("--checkpoint: found '{}', expected FOLDER[,every=TIME]", text));
     arguments.folder = text.substr(0, every);
     if (every != std::string::npos)
       arguments.every = parse_every(std::string_view(text).substr(every + kEvery.size()));

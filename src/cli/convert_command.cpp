@@ -8,6 +8,7 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/host.hpp"
+#include "cli/inputs.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "trace/compact_feed.hpp"
@@ -64,7 +65,9 @@ int run_convert(int argc, char** argv) {
   options.level = static_cast<int>(parse_number("level", (*values)["level"].as<std::string>(), 1, 22));
   options.threads = default_threads();
   const auto& out = (*values)["OUT"].as<std::string>();
-  const auto trace = trace::open_trace((*values)["TRACE"].as<std::string>());
+  const auto& path = (*values)["TRACE"].as<std::string>();
+  const auto trace = trace::open_trace(path);
+  refuse_overwriting("OUT", out, is_file_of_trace(out, path));
   trace::ConvertProgress done;
   catch_interrupts();
   try {

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/inputs.hpp"
 #include "cli/options.hpp"
 #include "correlate/correlation.hpp"
 #include "correlate/measurements.hpp"
@@ -129,6 +131,25 @@ Syntax correlate_syntax() {
   return syntax;
 }
 
+std::optional<std::string> named_output(const po::variables_map& values, const char* option) {
+  if (!values.count(option)) return std::nullopt;
+  const auto& name = values[option].as<std::string>();
+  if (name.empty()) throw UserError(fmt::format("--{}: the name is empty", option));
+  return name;
+}
+
+/// Refuses to write the table over what is compared.
+void check_table_name(const std::string& csv, const std::vector<std::string>& runs,
+                      const po::variables_map& values) {
+  for (const std::string& run : runs) {
+    const std::string path = named(run).path;
+    refuse_overwriting("--csv", csv, is_file_of_results(csv, path) || is_same_file(csv, path));
+  }
+  if (!values.count("hardware")) return;
+  for (const std::string& text : values["hardware"].as<std::vector<std::string>>())
+    refuse_overwriting("--csv", csv, is_same_file(csv, named(text).path));
+}
+
 }  // namespace
 
 int run_correlate(int argc, char** argv) {
@@ -141,14 +162,15 @@ int run_correlate(int argc, char** argv) {
     const auto& others = (*values)[syntax.rest].as<std::vector<std::string>>();
     runs.insert(runs.end(), others.begin(), others.end());
   }
+  const auto plots = named_output(*values, "plots"), csv = named_output(*values, "csv");
+  if (csv) check_table_name(*csv, runs, *values);
   std::set<std::string> unknown;
   Matched matched = values->count("hardware")
                         ? matched_with(runs, (*values)["hardware"].as<std::vector<std::string>>(), unknown)
                         : matched_in(runs);
   const auto correlation = correlate::correlate(std::move(matched), {unknown.begin(), unknown.end()});
-  if (values->count("plots")) write_plots(correlation, (*values)["plots"].as<std::string>());
-  if (values->count("csv"))
-    stats::write_file((*values)["csv"].as<std::string>(), correlate::to_csv(correlation));
+  if (plots) write_plots(correlation, *plots);
+  if (csv) stats::write_file(*csv, correlate::to_csv(correlation));
   print_out("{}", values->count("json") ? correlate::to_json(correlation)
                                         : correlate::to_text(correlation, values->count("pairs") > 0));
   return kDone;

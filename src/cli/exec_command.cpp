@@ -128,6 +128,17 @@ namespace {
 
 const char* command_of(const RunArguments& arguments) { return arguments.script.empty() ? "exec" : "run"; }
 
+/// A script that fails before its first launch has said why.
+bool said_why(bool script, const ChildResult& child) {
+  return script && child.code != 0 && child.execution.launch == 0;
+}
+
+int end_without_kernels(const RunArguments& arguments, const ChildResult& child, bool keep) {
+  if (said_why(!arguments.script.empty(), child)) return child.code;
+  return end_with_nothing(command_of(arguments), child, arguments.from_start,
+                          keep ? Awaited::kTrace : Awaited::kResults);
+}
+
 /// After the program's end: its trace.
 int simulate_rest(RunArguments& arguments, const ChildResult& child, int argc, char** argv) {
   const int code = simulate_trace(arguments, argc, argv);
@@ -158,10 +169,7 @@ int execute_live(RunArguments& arguments, Start start, const std::string& folder
     progress.finish();
     tell_signal(result, start.command.front());
   };
-  calls.nothing = [&] {
-    return end_with_nothing(command_of(arguments), child.wait(), arguments.from_start,
-                            keep ? Awaited::kTrace : Awaited::kResults);
-  };
+  calls.nothing = [&] { return end_without_kernels(arguments, child.wait(), keep); };
   const int code = simulate_program(arguments, live, progress, calls, argc, argv);
   return child.wait().code == 0 || interrupted() ? code : child.wait().code;
 }
@@ -186,9 +194,7 @@ int execute_and_simulate(RunArguments& arguments, Start start, const std::string
   const AwaitedFile trace(arguments.trace);
   const ChildResult child = execute(arguments, std::move(start), folder);
   tell_signal(child, program);
-  if ((!functional || keep) && !trace.written())
-    return end_with_nothing(command_of(arguments), child, arguments.from_start,
-                            keep ? Awaited::kTrace : Awaited::kResults);
+  if ((!functional || keep) && !trace.written()) return end_without_kernels(arguments, child, keep);
   return functional || child.signal != 0 ? child.code : simulate_rest(arguments, child, argc, argv);
 }
 
@@ -349,6 +355,7 @@ int run_record(int argc, char** argv) {
   const std::string program = start.command.front();
   const ChildResult child = execute(arguments, std::move(start), folder.path());
   tell_signal(child, program);
+  if (!awaited.written() && said_why(values->count("launch") > 0, child)) return child.code;
   if (!awaited.written())
     return end_with_nothing("record", child, profiles_from_start(*values), Awaited::kTrace);
   if (child.code == kDone && !register_names.empty())

@@ -23,7 +23,8 @@ const exporter::Format& format_of(const std::string& name) {
   std::string list;
   for (const exporter::Format& format : exporter::formats()) {
     if (format.name == name) return format;
-    list += (names.empty() ? "" : ", ") + names.emplace_back(format.name);
+    list.append(names.empty() ? "" : ", ").append(format.name);
+    names.emplace_back(format.name);
   }
   throw UserError(fmt::format("export: unknown format '{}'{}; expected one of {}", config::printable(name),
                               did_you_mean(name, names), list));
@@ -59,10 +60,12 @@ int run_export(int argc, char** argv) {
   if (!values) return kDone;
   const exporter::Format& format = format_of((*values)["FORMAT"].as<std::string>());
   if (!values->count("output")) throw UserError("export: -o WHERE is missing: where to write");
+  const auto& out = (*values)["output"].as<std::string>();
+  if (out.empty()) throw UserError("export: -o WHERE: the name is empty");
   const auto trace = trace::open_trace((*values)["RECORDING"].as<std::string>());
   exporter::Results results((*values)["RESULTS"].as<std::string>(), *trace);
   const exporter::Graph graph = exporter::make_graph(*trace, results);
-  const auto files = format.write(graph, (*values)["output"].as<std::string>());
+  const auto files = format.write(graph, out);
   exporter::write_files(files);
   print_out("{}{}: {}\n", files.front().path,
             files.size() > 1 ? fmt::format(" to {}", files.back().path) : "", summary_of(graph));

@@ -71,6 +71,8 @@ std::optional<po::variables_map> parse(int argc, char** argv, const Syntax& synt
       if (!replaced && !values.count(name)) {
         throw UserError(fmt::format("{}: {} is missing (usage: lockstep {})", command, name, syntax.usage));
       }
+      if (!replaced && values[name].as<std::string>().empty())
+        throw UserError(fmt::format("{}: {} is empty (usage: lockstep {})", command, name, syntax.usage));
     }
     return values;
   } catch (const po::too_many_positional_options_error&) {

@@ -5,6 +5,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/inputs.hpp"
 #include "cli/options.hpp"
 #include "report/page.hpp"
 #include "stats/files.hpp"
@@ -38,14 +39,16 @@ int run_report(int argc, char** argv) {
   const bool json = values->count("json") > 0;
   if (json && !(*values)["out"].defaulted())
     throw UserError("report: --out has no effect with --json: no page is written");
+  const auto& out = (*values)["out"].as<std::string>();
+  if (out.empty()) throw UserError("--out: the file's name is empty");
+  for (const std::string& folder : folders)
+    if (!json) refuse_overwriting("--out", out, is_file_of_results(out, folder));
   std::vector<report::Run> runs;
   for (const std::string& folder : folders) runs.push_back(report::load(folder));
   if (json) {
     print_out("{}", report::bottlenecks_json(runs));
     return kDone;
   }
-  const auto& out = (*values)["out"].as<std::string>();
-  if (out.empty()) throw UserError("--out: the file's name is empty");
   stats::write_file(out, report::page(runs));
   print_out("report in {}\n", out);
   return kDone;

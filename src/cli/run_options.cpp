@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/host.hpp"
+#include "cli/inputs.hpp"
 #include "cli/options.hpp"
 #include "cli/trace_argument.hpp"
 #include "config/config.hpp"
@@ -100,6 +101,16 @@ void check_folders(const RunArguments& arguments, const po::variables_map& value
     throw UserError("--device: found host.copy_mode = overlapped, expected blocking with several devices");
 }
 
+/// Refuses to write over the trace.
+void check_file_names(const RunArguments& arguments) {
+  std::vector<std::string> traces{arguments.trace};
+  for (const trace::DeviceFolder& folder : arguments.folders) traces.push_back(folder.path);
+  for (const std::string& trace : traces) {
+    refuse_overwriting("--timeline", arguments.timeline, is_file_of_trace(arguments.timeline, trace));
+    refuse_overwriting("--work-log", arguments.work_log, is_file_of_trace(arguments.work_log, trace));
+  }
+}
+
 }  // namespace
 
 void choose_machine(gpu::RunOptions& options, const po::variables_map& values,
@@ -165,6 +176,8 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> parse_kernels(std::string_v
     const auto comma = rest.find(',');
     const std::string_view part = rest.substr(0, comma);
     const auto dash = part.find('-');
+    if (part.empty() || dash == 0 || dash + 1 == part.size())
+      throw UserError(fmt::format("{}: found '{}', expected a number or FIRST-LAST", kName, part));
     const std::uint64_t first = parse_number(kName, part.substr(0, dash), 0, kAny);
     const std::uint64_t last =
         dash == std::string_view::npos ? first : parse_number(kName, part.substr(dash + 1), 0, kAny);
@@ -183,6 +196,7 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   arguments.trace = std::move(trace.path);
   arguments.folders = std::move(trace.folders);
   check_folders(arguments, *values);
+  check_file_names(arguments);
   arguments.ranks_map = (*values)["ranks-map"].as<std::string>();
   if (values->count("launch")) arguments.script = (*values)["launch"].as<std::string>();
   if (arguments.script.empty() && arguments.trace.ends_with(".ptx"))

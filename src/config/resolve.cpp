@@ -9,6 +9,7 @@
 #include "config/config.hpp"
 #include "config/gpu_models.hpp"
 #include "config/ini.hpp"
+#include "config/override_error.hpp"
 #include "config/suggest.hpp"
 #include "config/system_config.hpp"
 #include "config/value.hpp"
@@ -166,7 +167,7 @@ std::string apply_override(GpuConfig& to, const std::string& option) {
     const std::string_view key = trimmed(std::string_view(option).substr(0, equals));
     return set_key(to, key, std::string_view(option).substr(equals + 1));
   } catch (const UserError& e) {
-    throw UserError(fmt::format("--set '{}': {}", printable(option), e.what()));
+    throw OverrideError(fmt::format("--set '{}': {}", printable(option), e.what()));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "config/config.hpp"
 #include "config/gpu_models.hpp"
 #include "config/network_fields.hpp"
+#include "config/override_error.hpp"
 #include "config/suggest.hpp"
 #include "config/system_checks.hpp"
 #include "config/system_fields.hpp"
@@ -95,6 +96,8 @@ class SystemReader {
       act();
     } catch (const InputError&) {
       throw;
+    } catch (const OverrideError& e) {
+      throw UserError(fmt::format("{} (of a system, --set changes the GPUs)", e.what()));
     } catch (const UserError& e) {
       throw InputError(a.file, a.line, e.what());
     }

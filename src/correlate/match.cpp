@@ -196,7 +196,8 @@ SimulatedProgram load_program(const std::string& path, const std::string& progra
       (*trace)["name"].is_string())
     result.program = stats::printable((*trace)["name"].get<std::string>());
   const auto kernels = root.find("kernels");
-  if (kernels == root.end() || !kernels->is_array()) throw InputError(path, 0, "found no list \"kernels\"");
+  if (kernels == root.end() || !kernels->is_array())
+    throw InputError(stats::stats_file(path), 0, "found no list \"kernels\"");
   for (const Json& kernel : *kernels)
     if (kernel.is_object()) result.launches.push_back(launch_of(kernel));
   std::ranges::stable_sort(result.launches, {}, &SimulatedLaunch::id);

@@ -163,6 +163,28 @@ Measurement read_own_place(const Sheet& sheet, const CsvRow& row) {
   return m;
 }
 
+/// A count or a time of our own form.
+double read_value(const Sheet& sheet, const CsvRow& row, std::size_t column) {
+  const double value = sheet.number(row, column);
+  if (value < 0)
+    sheet.fail(row, fmt::format("{}: found '{}', expected a number of 0 or more",
+                                stats::printable(sheet.header[column]),
+                                stats::printable(sheet.text(row, column).substr(0, 60))));
+  return value;
+}
+
+/// Our own form is written by hand: a comma too many would move values into other columns.
+void check_form(const Sheet& sheet) {
+  std::set<std::string_view> names;
+  for (const std::string& name : sheet.header)
+    if (!name.empty() && !names.insert(name).second)
+      throw InputError(sheet.file, sheet.line, fmt::format("found two columns '{}'", stats::printable(name)));
+  for (const CsvRow& row : sheet.rows)
+    if (row.fields.size() != sheet.header.size())
+      sheet.fail(row, fmt::format("found {} fields, expected {} as in line {}", row.fields.size(),
+                                  sheet.header.size(), sheet.line));
+}
+
 bool same_place(const Measurement& a, const Measurement& b) {
   return a.program == b.program && a.kernel == b.kernel && a.launch == b.launch && a.grid == b.grid &&
          a.block == b.block;
@@ -170,6 +192,7 @@ bool same_place(const Measurement& a, const Measurement& b) {
 
 /// Lines of one launch follow each other; a counter that is there already begins the next launch.
 Measurements read_own_lines(const Sheet& sheet) {
+  check_form(sheet);
   const std::size_t counter = sheet.column("counter"), value = sheet.column("value"),
                     unit = sheet.column("unit");
   Measurements all;
@@ -180,19 +203,20 @@ Measurements read_own_lines(const Sheet& sheet) {
     if (all.launches.empty() || !same_place(all.launches.back(), m) ||
         all.launches.back().counters.contains(name))
       all.launches.push_back(std::move(m));
-    all.launches.back().counters[name] = sheet.number(row, value) * unit_factor(sheet.text(row, unit));
+    all.launches.back().counters[name] = read_value(sheet, row, value) * unit_factor(sheet.text(row, unit));
   }
   return all;
 }
 
 Measurements read_own_columns(const Sheet& sheet) {
+  check_form(sheet);
   constexpr std::array<std::string_view, 5> kPlaces{"program", "kernel", "launch", "grid", "block"};
   Measurements all;
   for (const CsvRow& row : sheet.rows) {
     Measurement& m = all.launches.emplace_back(read_own_place(sheet, row));
     for (std::size_t c = 0; c < sheet.header.size(); ++c)
       if (std::ranges::find(kPlaces, sheet.header[c]) == kPlaces.end() && !sheet.text(row, c).empty())
-        m.counters[sheet.header[c]] = sheet.number(row, c);
+        m.counters[sheet.header[c]] = read_value(sheet, row, c);
   }
   return all;
 }

@@ -1,5 +1,9 @@
 #include "messages/memory.hpp"
 
+#include <array>
+#include <bit>
+#include <vector>
+
 #include "trace/bulk_runs.hpp"
 
 namespace lockstep::messages {
@@ -14,10 +18,57 @@ void move_runs(std::uint64_t* words, unsigned count, std::uint16_t process) {
   }
 }
 
+/// Lanes with a stride between them, some of which access the device and some the host: moved, they may have
+/// none. Of two lanes, any addresses have a stride.
+bool straddles(const trace::Record& record, const std::uint64_t* words) {
+  if (record.form() != trace::AddressForm::kAffine) return false;
+  const int distance = std::bit_width(record.mask) - 1 - std::countr_zero(record.mask);
+  return is_on_device(words[0]) != is_on_device(words[0] + words[1] * static_cast<std::uint64_t>(distance));
+}
+
+bool has_straddling(const trace::CtaTrace& cta, const trace::WarpSpan& warp) {
+  const std::uint64_t* words = cta.words.data() + warp.first_word;
+  for (std::uint32_t i = 0; i < warp.record_count; ++i) {
+    const trace::Record& record = cta.records[warp.first_record + i];
+    if (straddles(record, words)) return true;
+    words += address_words(record.form(), record.mask);
+  }
+  return false;
+}
+
+/// Gives the warp records and words of its own, in which straddling accesses are moved. Other words stay as
+/// they are.
+void replace_straddling(trace::CtaTrace& cta, trace::WarpSpan& warp, std::uint16_t process) {
+  const trace::WarpSpan old = warp;
+  warp.first_record = static_cast<std::uint32_t>(cta.records.size());
+  warp.first_word = static_cast<std::uint32_t>(cta.words.size());
+  std::size_t at = old.first_word;
+  for (std::uint32_t i = 0; i < old.record_count; ++i) {
+    trace::Record record = cta.records[old.first_record + i];
+    const unsigned count = address_words(record.form(), record.mask);
+    const std::vector<std::uint64_t> words(cta.words.begin() + static_cast<std::ptrdiff_t>(at),
+                                           cta.words.begin() + static_cast<std::ptrdiff_t>(at + count));
+    if (straddles(record, words.data())) {
+      std::array<Address, kWarpSize> lanes{};
+      trace::expand_addresses(record.form(), record.mask, words.data(), lanes.data());
+      for (Address& lane : lanes) lane = moved(lane, process);
+      record = trace::Record::make(record.inst(), trace::pack_addresses(record.mask, lanes.data(), cta.words),
+                                   record.mask);
+    } else {
+      const std::size_t now = cta.words.size();
+      cta.words.insert(cta.words.end(), words.begin(), words.end());
+      if (record.form() == trace::AddressForm::kShared) cta.words[now + 1] += now - at;
+    }
+    cta.records.push_back(record);
+    at += count;
+  }
+}
+
 }  // namespace
 
 void move_addresses(trace::CtaTrace& cta, const trace::StaticTable& table, std::uint16_t process) {
-  for (const trace::WarpSpan& warp : cta.warps) {
+  for (trace::WarpSpan& warp : cta.warps) {
+    if (has_straddling(cta, warp)) replace_straddling(cta, warp, process);
     std::uint64_t* words = cta.words.data() + warp.first_word;
     for (std::uint32_t i = 0; i < warp.record_count; ++i) {
       const trace::Record& record = cta.records[warp.first_record + i];

@@ -141,7 +141,11 @@ double Values::number(std::string_view path) const {
         "{} has no \"{}\": the run is of another version of lockstep; simulate it again", where_, path));
   if (!found->second.is_number())
     throw UserError(fmt::format("{}: \"{}\" is {}, expected a number", where_, path, found->second.dump()));
-  return found->second.get<double>();
+  const auto number = found->second.get<double>();
+  if (number < 0)
+    throw UserError(
+        fmt::format("{}: \"{}\" is {}, expected a number of 0 or more", where_, path, found->second.dump()));
+  return number;
 }
 
 std::string Values::text(std::string_view path) const {

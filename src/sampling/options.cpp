@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <limits>
+#include <set>
 
 #include "util/error.hpp"
 
@@ -55,6 +56,7 @@ void set(Options& options, std::string_view name, std::string_view value) {
 
 Options parse_options(std::string_view text) {
   Options options;
+  std::set<std::string_view> seen;
   for (std::string_view rest = text;;) {
     const auto comma = rest.find(',');
     const std::string_view part = rest.substr(0, comma);
@@ -62,7 +64,9 @@ Options parse_options(std::string_view text) {
     if (equals == std::string_view::npos)
       throw UserError(
           fmt::format("--sample: found '{}', expected NAME=VALUE, such as error=2%,confidence=95%", part));
-    set(options, part.substr(0, equals), part.substr(equals + 1));
+    const std::string_view name = part.substr(0, equals);
+    set(options, name, part.substr(equals + 1));
+    if (!seen.insert(name).second) throw UserError(fmt::format("--sample: {} is given twice", name));
     if (comma == std::string_view::npos) return options;
     rest.remove_prefix(comma + 1);
   }

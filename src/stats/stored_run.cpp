@@ -41,18 +41,52 @@ std::size_t too_deep(const std::string& text) {
   return std::string::npos;
 }
 
+/// Reads a text up to the place at which it is no JSON. A number beyond the range of a double has a place
+/// here, too.
+class FirstFault final : public nlohmann::json_sax<Json> {
+ public:
+  std::size_t byte = 0;  // from 1 on
+  std::string found;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(Json::number_integer_t) override { return true; }
+  bool number_unsigned(Json::number_unsigned_t) override { return true; }
+  bool number_float(Json::number_float_t, const Json::string_t&) override { return true; }
+  bool string(Json::string_t&) override { return true; }
+  bool binary(Json::binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(Json::string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t position, const std::string& last, const Json::exception&) override {
+    byte = position;
+    found = last;
+    return false;
+  }
+};
+
+[[noreturn]] void fail_to_parse(const std::string& file, const std::string& text) {
+  constexpr std::size_t kShown = 40;
+  FirstFault fault;
+  Json::sax_parse(text, &fault);
+  std::string what = "the file ends too early";
+  if (fault.byte <= text.size()) {
+    const std::string_view read = fault.found;
+    what = fmt::format("found '{}'", printable(read.substr(read.size() - std::min(kShown, read.size()))));
+  }
+  throw InputError(file, line_of_byte(text, fault.byte == 0 ? 0 : fault.byte - 1),
+                   fmt::format("byte {}: not valid JSON: {}", fault.byte, what));
+}
+
 Json parse_file(const std::string& file) {
   const std::string text = read_file(file);
   if (const std::size_t byte = too_deep(text); byte != std::string::npos)
     throw InputError(file, line_of_byte(text, byte), fmt::format("byte {}: nested too deeply", byte + 1));
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& e) {
-    throw InputError(file, line_of_byte(text, e.byte == 0 ? 0 : e.byte - 1),
-                     fmt::format("byte {}: not valid JSON: {}", e.byte, e.what()));
-  } catch (const Json::exception& e) {
-    throw InputError(file, 0, fmt::format("not valid JSON: {}", e.what()));
-  }
+  Json root = Json::parse(text, nullptr, false);
+  if (root.is_discarded()) fail_to_parse(file, text);
+  return root;
 }
 
 /// Numbers must keep every digit: whole numbers of 64 bits, or small enough decimals.
@@ -140,15 +174,15 @@ void add_intervals(StoredRun& run, const Json& root) {
   run.sections.push_back(std::move(section));
 }
 
-std::string file_of(const std::string& path) {
+}  // namespace
+
+std::string stats_file(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error) ? path + "/stats.json" : path;
 }
 
-}  // namespace
-
 Json read_stats(const std::string& path) {
-  const std::string file = file_of(path);
+  const std::string file = stats_file(path);
   Json root = parse_file(file);
   if (!root.is_object()) throw InputError(file, 0, "found no object, expected a stats.json of lockstep");
   const Json& schema = need(file, root, "schema", Json::value_t::number_unsigned);
@@ -161,7 +195,7 @@ Json read_stats(const std::string& path) {
 
 StoredRun load_run(const std::string& path) {
   StoredRun run;
-  run.file = file_of(path);
+  run.file = stats_file(path);
   const Json root = read_stats(path);
   run.gpu = text_of(root, "gpu");
   if (const auto found = root.find("overrides"); found != root.end() && found->is_object())

@@ -25,7 +25,10 @@ struct StoredRun {
   std::vector<Section> sections;
 };
 
-/// The whole file, of a schema that this program reads. `path`: a stats.json or the folder that it is in.
+/// The file that `path` means: a stats.json, or that of a folder.
+[[nodiscard]] std::string stats_file(const std::string& path);
+
+/// The whole file, of a schema that this program reads. `path`: as above.
 /// Throws UserError / InputError.
 [[nodiscard]] nlohmann::ordered_json read_stats(const std::string& path);
 

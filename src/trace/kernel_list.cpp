@@ -307,7 +307,9 @@ KernelList read_kernel_list(TextStream stream, const ListOptions& options) {
   KernelList list;
   ListParser parser(stream, options, list);
   std::string_view line;
-  while (stream.line(line)) {
+  for (bool first = true; stream.line(line); first = false) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (first && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
     line = trim(line);
     if (!line.empty() && line[0] != '#') parser.line(line);
   }

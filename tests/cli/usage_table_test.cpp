@@ -44,6 +44,13 @@ TEST_CASE("usage table: run") {
       {{"run", trace, "--shuffle", "x"},
        "--shuffle: found 'x', expected a whole number from 0 to 18446744073709551615"},
       {{"run", trace, "--gpus", "0"}, "--gpus: found '0', expected a whole number from 1 to 64"},
+      {{"run", trace, "--kernels", "-1"}, "--kernels: found '-1', expected a number or FIRST-LAST"},
+      {{"run", trace, "--kernels", "1,2-"}, "--kernels: found '2-', expected a number or FIRST-LAST"},
+      {{"run", trace, "--sample", "error=2%,seed=1,error=3%"}, "--sample: error is given twice"},
+      {{"run", ""}, "run: TRACE is empty (usage: lockstep run TRACE [options])"},
+      {{"info", ""}, "info: TRACE is empty (usage: lockstep info TRACE [options])"},
+      {{"convert", trace, ""}, "convert: OUT is empty (usage: lockstep convert TRACE OUT [options])"},
+      {{"run", kVectorAddPtx, "--launch", folder / "none"}, folder / "none" + ": cannot be read"},
       {{"run", trace, "--timeline", ""}, "--timeline: the file's name is empty"},
       {{"run", trace, "--work-log", "", "-t", "1"}, "--work-log: the file's name is empty"},
       {{"run", trace, "--device", "1=" + trace, "--device", "0=" + trace},
@@ -61,6 +68,10 @@ TEST_CASE("usage table: checkpoints") {
   check({
       {{"run", trace, "--checkpoint", ""}, "--checkpoint: the folder's name is empty"},
       {{"run", trace, "--checkpoint", ",every=1s"}, "--checkpoint: the folder's name is empty"},
+      {{"run", trace, "--checkpoint", kept + ",evry=10min"},
+       "--checkpoint: found '" + kept + ",evry=10min', expected FOLDER[,every=TIME]"},
+      {{"run", trace, "--checkpoint", kept + ",every=1s,every=2s"},
+       "--checkpoint every: found '1s,every=2', expected a whole number from 0 to 1000000"},
       {{"run", trace, "--checkpoint", kept + ",every=10"},
        "--checkpoint every: found '10', expected a time such as 90s, 10min or 2h"},
       {{"run", trace, "--checkpoint", kept + ",every=xs"},
@@ -79,7 +90,16 @@ TEST_CASE("usage table: checkpoints") {
 }
 
 TEST_CASE("usage table: exec and record") {
+  const Folder folder;
+  spill(folder / "bad.launch", "launch nothing\n");
+  const Finished broken =
+      run({"record", folder / "x.lst", "--launch", folder / "bad.launch", "--", kVectorAddPtx});
+  CHECK(broken.code == 2);
+  CHECK(count_lines(broken.err) == 1);
+  CHECK_THAT(broken.err, Catch::Contains("bad.launch:1: "));
   check({
+      {{"record", "", "--", "/bin/true"},
+       "record: OUT is empty (usage: lockstep record OUT [options] -- PROGRAM [ARGUMENTS])"},
       {{"exec", "-q"}, "exec: no program; expected `lockstep exec [options] -- PROGRAM [ARGUMENTS]`"},
       {{"exec", "--"}, "exec: no program; expected `lockstep exec [options] -- PROGRAM [ARGUMENTS]`"},
       {{"exec", "--clock", "", "--", "/bin/true"},
@@ -121,6 +141,12 @@ TEST_CASE("usage table: config, report, export, correlate, synth and stats") {
       {{"report", folder / "none"},
        folder / "none" + ": no folder; expected one that `lockstep run -o` or `exec -o` has written"},
       {{"export", "chakra", "a", "b"}, "export: -o WHERE is missing: where to write"},
+      {{"export", "chakra", "a", "b", "-o", ""}, "export: -o WHERE: the name is empty"},
+      {{"export", "xml", "a", "b", "-o", "c"}, "export: unknown format 'xml'; expected one of goal, chakra"},
+      {{"correlate", "a", "--hardware", "b", "--csv", ""}, "--csv: the name is empty"},
+      {{"correlate", "a", "--hardware", "b", "--plots", ""}, "--plots: the name is empty"},
+      {{"sweep", ""}, "sweep: STUDY is empty (usage: lockstep sweep STUDY.toml [options])"},
+      {{"config", ""}, "config: GPU is empty (usage: lockstep config [GPU] [options])"},
       {{"synth"}, "synth: KIND is missing (usage: lockstep synth KIND [options])"},
       {{"compare", "a", "b", "--tolerance", "-1"},
        "compare: --tolerance: found '-1', expected a number of 0 or more, such as 0.01"},

@@ -106,6 +106,11 @@ TEST_CASE("A file describes a system of different devices; --set is for all of t
   CHECK(s.edges.size() == 4);
   CHECK(bandwidth(s, 0, 1) == 10'000'000'000);
   CHECK(s.kinds[0].latency_ps == 100'000);
+  CHECK_THROWS_WITH(resolve_system(file, 0, {"wire.latency_ps=1"}),
+                    "--set 'wire.latency_ps=1': unknown key 'wire.latency_ps'; did you mean "
+                    "'dram.latency_ps'? (of a system, --set changes the GPUs)");
+  CHECK_THROWS_WITH(resolve_system(file, 0, {"l1.hit_latency=x"}),
+                    Catch::StartsWith("--set 'l1.hit_latency=x'"));
   CHECK_FALSE(means_system("a100"));
   CHECK_FALSE(means_system(folder.write("gpu.ini", "include = a100\n")));
 }

@@ -138,6 +138,17 @@ TEST_CASE("mistakes in measurements are named by line") {
   CHECK_THAT(refused_measurements("kernel,grid,cycles\nadd,wide,1\n"),
              Contains("f.csv:2: grid: found 'wide'"));
   CHECK_THAT(refused_measurements("kernel,launch,cycles\nadd,-1,1\n"), Contains("launch: found '-1'"));
+  CHECK(refused_measurements("\nkernel,cycles\nadd,1\nadd,1,234\n") ==
+        "f.csv:4: found 3 fields, expected 2 as in line 2");
+  CHECK(refused_measurements("kernel,cycles\nadd\n") == "f.csv:2: found 1 fields, expected 2 as in line 1");
+  CHECK(refused_measurements("kernel,counter,value\nadd,cycles,1,us\n") ==
+        "f.csv:2: found 4 fields, expected 3 as in line 1");
+  CHECK(refused_measurements("kernel,cycles,cycles\nadd,1,2\n") == "f.csv:1: found two columns 'cycles'");
+  CHECK(refused_measurements("kernel,cycles\nadd,-1\n") ==
+        "f.csv:2: cycles: found '-1', expected a number of 0 or more");
+  CHECK(refused_measurements("kernel,counter,value\nadd,cycles,-1\n") ==
+        "f.csv:2: value: found '-1', expected a number of 0 or more");
+  CHECK(refused_measurements("kernel,cycles,,\nadd,0,,\n") == "accepted");  // as spreadsheets write it
   CHECK_THAT(refused_measurements("Time (%),Instances,Avg (ns),Name\n1,0,5,k\n"),
              Contains("Instances: found 0"));
 }

@@ -210,7 +210,8 @@ TEST_CASE("a result folder: launches by id, counters by path, elapsed cycles wit
 
 TEST_CASE("a result folder without kernels is refused") {
   const StatsFile file(R"({"schema":1,"total":{}})");
-  CHECK_THROWS_WITH(load_program(file.folder.string(), ""), Contains("found no list \"kernels\""));
+  CHECK_THROWS_WITH(load_program(file.folder.string(), ""),
+                    Contains("stats.json: found no list \"kernels\""));
 }
 
 TEST_CASE("a mean of a counter that some launches lack is left out") {

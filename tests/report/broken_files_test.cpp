@@ -109,7 +109,7 @@ TEST_CASE("a line number beyond 32 bits is the largest one") {
 
 TEST_CASE("values of a result are found by path, and what is missing or no number is named") {
   const Values values("f: kernel 1", Json::parse(R"({"a":{"b":1.5,"c":"x\u0007y","d":[1,2,3],"e":[1,2,3,4]},
-                                                     "n":null,"t":true})"));
+                                                     "n":null,"t":true,"less":-5})"));
   const auto message = [](const auto& body) {
     try {
       body();
@@ -128,6 +128,8 @@ TEST_CASE("values of a result are found by path, and what is missing or no numbe
   CHECK(message([&] { (void)values.number("a.c"); }) ==
         "f: kernel 1: \"a.c\" is \"x\\u0007y\", expected a number");
   CHECK(message([&] { (void)values.number_if_any("n"); }) == "f: kernel 1: \"n\" is null, expected a number");
+  CHECK(message([&] { (void)values.number("less"); }) ==
+        "f: kernel 1: \"less\" is -5, expected a number of 0 or more");
   CHECK(message([&] { (void)values.text("t"); }) ==
         "f: kernel 1 has no text \"t\", expected a result of lockstep");
   Intervals intervals{{"end_cycle"}, {{5}}, "s.json"};

@@ -156,4 +156,19 @@ TEST_CASE("stored run: what is no stats.json is refused, naming the file, the li
   CHECK_THROWS_WITH(load_run(folder / "missing"), Contains("missing: cannot open"));
 }
 
+TEST_CASE("stored run: the place at which a text is no JSON, in words of our own") {
+  const auto message = [](const std::string& text) {
+    const std::string refused = stored_refusal(text);
+    return refused.substr(refused.find("stats.json"));
+  };
+  CHECK(message("{\"schema\":1,\n\"gpu\"") ==
+        "stats.json:2: byte 19: not valid JSON: the file ends too early");
+  CHECK_THAT(message("{}\n{}"),
+             Catch::StartsWith("stats.json:2: byte 4: not valid JSON: found '") && Catch::EndsWith("{'"));
+  CHECK(message("{\n\"a\":\n1e999}") == "stats.json:3: byte 12: not valid JSON: found '1e999'");
+  CHECK(message("{\"a\":\"\\ud800x\"}") == "stats.json:1: byte 13: not valid JSON: found '\"\\ud800x'");
+  CHECK(message("{\"a\":\"" + std::string(100, 'x') + "\n\"}") ==
+        "stats.json:1: byte 107: not valid JSON: found '" + std::string(32, 'x') + "<U+000A>'");
+}
+
 }  // namespace lockstep::stats

@@ -196,6 +196,18 @@ TEST_CASE("Every file of a list is checked before anything is read") {
   CHECK_THAT(error(), Contains("kernel-1.traceg:1") && Contains("is this a kernel trace?"));
 }
 
+TEST_CASE("A byte order mark before a list is skipped, and only there") {
+  const TemporaryFolder dir;
+  dir.write("kernel-1.traceg", kKernel);
+  const std::string mark = "\xef\xbb\xbf";
+  for (const std::string first : {"kernel-1.traceg\r\n", "MemcpyHtoD,0x10,8\n", "# kernels\n"}) {
+    const auto set = open_trace(dir.write("kernelslist.g", mark + first + "kernel-1.traceg\n"));
+    CHECK(set->kernels().size() + (first[0] == 'k' ? 0 : 1) == 2);
+  }
+  CHECK_THROWS_WITH(open_trace(dir.write("kernelslist.g", "kernel-1.traceg\n" + mark + "kernel-1.traceg\n")),
+                    Contains("kernelslist.g:2"));
+}
+
 TEST_CASE("Broken lists and folders") {
   const TemporaryFolder dir;
   dir.write("kernel-1.traceg", kKernel);
