@@ -71,7 +71,7 @@ def write_gh200(context, page):
 
 
 def write(context, page):
-    page.text("CTAs of 256 threads read, write or copy memory, 16 bytes a lane at a time, again and again the same, each launch between two events",
+    page.text("CTAs of 256 threads read, write or copy memory, each lane 16 bytes at a time, again and again the same, each launch between two events",
               "(openfabric-systems/simllm; medians of ten launches).")
     write_a100(context, page)
     write_gh200(context, page)

@@ -1,4 +1,4 @@
-// Kernels that read, write or copy memory, 16 bytes a lane at a time, each CTA over the whole of it in the
+// Kernels that read, write or copy memory, each lane 16 bytes at a time, each CTA over the whole of it in the
 // grid's steps. nvcc has made sweeps.ptx of it: nvcc -std=c++17 -arch=compute_75 -ptx sweeps.cu
 #include <cstddef>
 
