@@ -32,8 +32,8 @@ class InstructionPort {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(port_), a.given(sectors_), a.given(parts_), sending_, parts_left_,
-              fetches_, lines_);
+    a.members(*this, a.given(port_), a.given(sectors_), a.given(parts_), sending_, parts_left_, fetches_,
+              lines_);
   }
 
  private:
