@@ -22,7 +22,7 @@ void move_runs(std::uint64_t* words, unsigned count, std::uint16_t process) {
 /// none. Of two lanes, any addresses have a stride.
 bool straddles(const trace::Record& record, const std::uint64_t* words) {
   if (record.form() != trace::AddressForm::kAffine) return false;
-  const int distance = std::bit_width(record.mask) - 1 - std::countr_zero(record.mask);
+  const int distance = 31 - std::countl_zero(record.mask) - std::countr_zero(record.mask);
   return is_on_device(words[0]) != is_on_device(words[0] + words[1] * static_cast<std::uint64_t>(distance));
 }
 

@@ -110,7 +110,7 @@ TEST_CASE("Lanes that access the device and the host in one instruction") {
   for (const bool device_first : {true, false})
     for (const LaneMask mask : {LaneMask{0x3}, LaneMask{0x21}, LaneMask{0x80000001}}) {
       Lanes lanes{}, plain{};
-      const int first = std::countr_zero(mask), last = std::bit_width(mask) - 1;
+      const int first = std::countr_zero(mask), last = 31 - std::countl_zero(mask);
       const std::int64_t distance = last - first;
       lanes[static_cast<std::size_t>(first)] = device_first ? device : host;
       // A multiple of the lanes' distance, so that the two have a stride.

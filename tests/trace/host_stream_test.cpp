@@ -166,7 +166,7 @@ TEST_CASE("a stream waits for the host once, until the host has waited again") {
   kernel(1);
   kernel(2);
   const std::size_t before = commands.size();
-  for (int i = 0; i < 100; ++i) kernel(1 + i % 2);
+  for (unsigned i = 0; i < 100; ++i) kernel(1 + i % 2);
   CHECK(commands.size() == before + 100);
 }
 
