@@ -167,9 +167,12 @@ std::vector<Rule> memory_rules() {
             "flit_size",
             flits},
            {{{"-icnt_in_buffer_limit", "64"}},
-            "icnt.queue_entries",
+            "icnt.sm_queue_entries, icnt.queue_entries",
             "packets",
-            [](Context& c) { c.copy("icnt.queue_entries", "-icnt_in_buffer_limit"); }},
+            [](Context& c) {
+              c.copy("icnt.sm_queue_entries", "-icnt_in_buffer_limit");
+              c.copy("icnt.queue_entries", "-icnt_in_buffer_limit");
+            }},
            {{{"-gpgpu_n_cluster_ejection_buffer_size", "8"}},
             "icnt.reply_credits",
             "packets that a slice may have under way to one SM",

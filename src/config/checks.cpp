@@ -143,9 +143,9 @@ Rules cache_rules() {
          return product({c.gpu.sms, c.l1.bytes}) <= kGibibyte;
        }},
       {{"gpu.sms", "l1.mshrs", "l1.pending_instructions"},
-       "at most 1048576 L1 MSHRs and pending instructions are supported",
+       "at most 2097152 L1 MSHRs and pending instructions are supported",
        [](const GpuConfig& c) {
-         return product({c.gpu.sms, c.l1.mshrs + c.l1.pending_instructions}) <= 1u << 20;
+         return product({c.gpu.sms, c.l1.mshrs + c.l1.pending_instructions}) <= 1u << 21;
        }},
       {{"l2.partitions", "l2.slices_per_partition", "l2.mshrs"},
        "at most 1048576 L2 MSHRs are supported",

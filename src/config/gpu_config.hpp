@@ -149,7 +149,7 @@ struct L1Group {  // l1.*: unified L1 data cache and shared memory of an SM
   std::uint32_t shared_latency = 19;  // likewise, conflict-free LDS
   std::uint32_t tags_per_cycle = 2;   // distinct lines looked up per cycle
   std::uint32_t data_bytes_per_cycle = 128;
-  std::uint32_t mshrs = 1024;                // lines in flight
+  std::uint32_t mshrs = 2048;                // lines in flight
   std::uint32_t pending_instructions = 128;  // pending request table: memory instructions in flight
   bool allocate_on_miss = true;              // false: when the data arrive
   bool allocate_on_store = true;
@@ -174,10 +174,11 @@ struct IcntGroup {  // icnt.*: crossbar; latencies in icnt cycles, widths in byt
   std::uint32_t sm_out_bytes = 32, sm_in_bytes = 64;        // injection and ejection port of an SM
   std::uint32_t slice_in_bytes = 32, slice_out_bytes = 32;  // ports of an L2 slice
   std::uint32_t request_credits = 16,
-                reply_credits = 64;  // messages a source may have in flight to one destination
-  std::uint32_t queue_entries = 8;   // messages waiting at an injection port
-  std::uint32_t far_latency = 100;   // between L2 halves, one way
-  std::uint32_t far_credits = 16;    // messages a slice may have in flight to the other half
+                reply_credits = 64;       // messages a source may have in flight to one destination
+  std::uint32_t sm_queue_entries = 2048;  // requests of an SM waiting for the crossbar
+  std::uint32_t queue_entries = 8;        // messages waiting at any other injection port
+  std::uint32_t far_latency = 100;        // between L2 halves, one way
+  std::uint32_t far_credits = 16;         // messages a slice may have in flight to the other half
 };
 inline constexpr std::uint32_t kNoDirtyLimit = 128;  // l2.dirty_ways: as many as the set has lines
 struct L2Group {                                     // l2.*

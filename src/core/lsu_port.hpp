@@ -60,8 +60,8 @@ class LsuPort {
     const std::uint32_t left = out_.room() - room;
     if (left == 0) return;
     counters_[kernels_[head_ & (kernels_.size() - 1)]].stall_cycles += out_.take_stall_cycles();
-    head_ += left;
     queued_ -= left;
+    head_ = queued_ == 0 ? 0 : head_ + left;
   }
 
   /// Takes at most one reply: accept(reply). An acknowledgement is one flit. The slice that sent it has

@@ -143,7 +143,9 @@ typename EjectionPort<T>::Spec Fabric::ejection(std::uint64_t own_khz, std::uint
 
 InjectionPort<Request>::Spec Fabric::sm_request_port() const {
   const auto& [clock, icnt] = std::tie(config_.clock, config_.icnt);
-  return injection<Request>(clock.core_khz, clock.l2_khz, icnt.request_latency, icnt.request_credits);
+  auto port = injection<Request>(clock.core_khz, clock.l2_khz, icnt.request_latency, icnt.request_credits);
+  port.capacity = icnt.sm_queue_entries;
+  return port;
 }
 
 InjectionPort<Reply>::Spec Fabric::slice_reply_port() const {

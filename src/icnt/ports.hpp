@@ -49,7 +49,7 @@ class InjectionPort {
         credit_network_(&credits),
         source_(source),
         spec_(spec),
-        queue_(std::bit_ceil(spec.capacity)),
+        queue_(std::bit_ceil(std::min(spec.capacity, kFirstItems))),
         credits_(network.destinations(), spec.credits),
         credit_inbox_(spec.credit_span) {}
 
@@ -67,6 +67,7 @@ class InjectionPort {
   /// Queues a message of `flits` flits; it may leave from tick(now) on. Pushing to a full port is a bug.
   void push(Cycle now, std::uint32_t destination, std::uint32_t flits, const T& message) {
     assert(!full());
+    if (count_ == queue_.size()) grow();
     queue_[(head_ + count_) & (queue_.size() - 1)] = {now, destination, flits, message};
     ++count_;
   }
@@ -84,8 +85,8 @@ class InjectionPort {
       flits_ += item.flits;
       const Cycle arrival = free_ - 1 + spec_.channel.latency;
       network_->send(source_, item.destination, spec_.channel.icnt_to_receiver.ceil(arrival), item.message);
-      head_ = (head_ + 1) & static_cast<std::uint32_t>(queue_.size() - 1);
-      --count_;
+      // An empty queue begins anew, so that a long one touches no more memory than it needs.
+      head_ = --count_ == 0 ? 0 : (head_ + 1) & static_cast<std::uint32_t>(queue_.size() - 1);
     }
   }
 
@@ -122,6 +123,14 @@ class InjectionPort {
   }
 
  private:
+  static constexpr std::uint32_t kFirstItems = 16;  // memory to begin with; few queues ever grow long
+
+  void grow() {
+    std::rotate(queue_.begin(), queue_.begin() + head_, queue_.end());
+    head_ = 0;
+    queue_.resize(queue_.size() * 2);
+  }
+
   void take_credits(Cycle now) {
     credit_inbox_.drain(now, [&](std::uint32_t destination, const Credit&) { ++credits_[destination]; });
   }

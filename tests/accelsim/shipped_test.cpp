@@ -53,6 +53,7 @@ const Values kQv100Values = {
     {"icnt.sm_in_bytes", "40"},
     {"icnt.slice_in_bytes", "40"},
     {"icnt.slice_out_bytes", "40"},
+    {"icnt.sm_queue_entries", "512"},
     {"icnt.queue_entries", "512"},
     {"icnt.reply_credits", "32"},
     {"icnt.request_credits", "64"},

@@ -263,7 +263,7 @@ TEST_CASE("every rule between values is enforced and names its keys with places"
       {{"l2.partitions=256", "l2.slices_per_partition=4"}, "at most 512 slices"},
       {{"l2.slice_bytes=16 MiB", "l2.ways=16", "l2.partitions=64"}, "at most 1 GiB of L2"},
       {{"gpu.sms=512", "l1.bytes=4 MiB"}, "at most 1 GiB of L1"},
-      {{"gpu.sms=512", "l1.mshrs=4096"}, "at most 1048576 L1 MSHRs"},
+      {{"gpu.sms=512", "l1.mshrs=4096"}, "at most 2097152 L1 MSHRs"},
       {{"l2.mshrs=4096", "l2.partitions=256"}, "at most 1048576 L2 MSHRs"},
       {{"icnt.sm_out_bytes=48"}, "every port must move whole flits"},
       {{"icnt.slice_out_bytes=16"}, "every port must move whole flits"},

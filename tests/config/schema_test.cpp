@@ -179,6 +179,7 @@ TEST_CASE("each integer key reaches the field of its name") {
       FIELD(icnt, slice_out_bytes),
       FIELD(icnt, request_credits),
       FIELD(icnt, reply_credits),
+      FIELD(icnt, sm_queue_entries),
       FIELD(icnt, queue_entries),
       FIELD(icnt, far_latency),
       FIELD(icnt, far_credits),

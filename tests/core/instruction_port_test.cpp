@@ -31,7 +31,7 @@ FetchRun fetch_lines(std::uint32_t line_bytes, unsigned seed, bool skip) {
   config::GpuConfig config = lsu_config();
   config.frontend.line_bytes = line_bytes;
   config.frontend.l1i_mshrs = 4;
-  config.icnt.queue_entries = 1 + seed % 3;  // often full
+  config.icnt.sm_queue_entries = 1 + seed % 3;  // often full
   LsuBench bench(config);
   bench.answer = in_pieces;
   bench.skip = skip;

@@ -180,7 +180,7 @@ config::GpuConfig random_tables(lockstep::test::Random32& random) {
   c.l1.allocate_on_miss = random() % 2 == 0;
   c.l1.mshrs = 1 + random() % 6;
   c.l1.pending_instructions = 1 + random() % 8;
-  c.icnt.queue_entries = 1 + random() % 3;
+  c.icnt.sm_queue_entries = 1 + random() % 3;
   return c;
 }
 

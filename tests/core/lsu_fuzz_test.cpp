@@ -95,7 +95,7 @@ config::GpuConfig random_config(std::uint64_t seed) {
   c.l1.data_bytes_per_cycle = one_of({32, 64, 128});
   c.l1.allocate_on_store = rng() % 2;
   c.l1.cache_global = rng() % 4 > 0;
-  c.icnt.queue_entries = one_of({1, 2, 8});
+  c.icnt.sm_queue_entries = one_of({1, 2, 8});
   c.icnt.request_credits = one_of({1, 4, 16});
   c.mio.queue_entries = one_of({1, 4, 7});
   c.mio.dispatch_interval = one_of({1, 2, 5});
@@ -346,7 +346,7 @@ TEST_CASE("LSU: L1 counters of random streams against a straightforward model") 
     c.l1.allocate_on_miss = seed % 16 < 8;
     c.l1.replacement = seed % 8 < 4 ? config::L1Replacement::kLru : config::L1Replacement::kFifo;
     c.l1.tags_per_cycle = 32;  // all lines in the cycle of the dispatch
-    c.l1.mshrs = c.l1.pending_instructions = c.icnt.queue_entries = 4096;
+    c.l1.mshrs = c.l1.pending_instructions = c.icnt.sm_queue_entries = 4096;
     const OpList list = random_operations(1000 + seed, 400, {true, 128});
     LsuBench bench(c);
     bench.answer = scattered_answer;

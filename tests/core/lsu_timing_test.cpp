@@ -303,6 +303,23 @@ TEST_CASE("LSU: hits go on under a miss") {
   CHECK(r.result(1) < r.result(0));
 }
 
+TEST_CASE("LSU: a hit passes the misses of all other warps, which wait for the crossbar") {
+  constexpr unsigned kMisses = 24;  // loads of a line for each lane; the L1 has 1,024 lines
+  constexpr Cycle kSlowL2 = 50'000;
+  const auto c = warm_config();
+  LsuBench bench(c, kSlowL2);
+  warm(bench, kData, 512);
+  OpList list;
+  const Cycle t = bench.now() + 10;
+  for (unsigned i = 0; i < kMisses; ++i)
+    list.strided(t, OpClass::kLoad, MemSpace::kGlobal, 4, kData + (i + 1) * 32 * kLineBytes, kLineBytes);
+  list.strided(t, OpClass::kLoad, MemSpace::kGlobal, 4, kData, 4);
+  const LsuRun r = bench.run(list, 10'000'000);
+  // Each load keeps the banks for 32 cycles; then the hit takes as long as ever.
+  CHECK(r.result(kMisses) < t + (kMisses + 1) * 32 + c.l1.hit_latency);
+  CHECK(r.result(0) > t + kSlowL2);
+}
+
 TEST_CASE("LSU: strides over the L1 take the cycles measured on an H200") {
   // gpu-strides: stride 1 = 1.01 cycles per warp, 2 = 2.01, 3 = 1.63, 4 = 4.01, 8 = 8.0. Stride 3 has no bank
   // conflict but three lines: half as many cycles as lines with two tags per cycle.
@@ -422,7 +439,7 @@ TEST_CASE("LSU: a full table or port holds up what is behind, and nothing is los
     auto c = warm_config();
     c.l1.mshrs = k.mshrs;
     c.l1.pending_instructions = k.pending;
-    c.icnt.queue_entries = k.port;
+    c.icnt.sm_queue_entries = k.port;
     c.icnt.request_credits = k.credits;
     LsuBench bench(c, kL2);
     OpList list;

@@ -19,7 +19,7 @@ Crossbar random_crossbar(std::mt19937& random) {
   x.sources = from_to(1, 70);  // more than a word of the arbiter's mask, too
   x.sinks = from_to(1, 5);
   x.credits = from_to(1, 6);
-  x.capacity = from_to(1, 9);
+  x.capacity = from_to(1, 9) << (from_to(0, 1) * 3);
   x.latency = from_to(8, 30);
   return x;
 }

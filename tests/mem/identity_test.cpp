@@ -171,7 +171,7 @@ TEST_CASE("likewise when every buffer is as small as can be", "[long]") {
     c.l2.ways = 2;
     c.l2.slice_bytes = 2048;
     c.icnt.reply_credits = c.icnt.request_credits = 1;
-    c.icnt.queue_entries = 1;
+    c.icnt.sm_queue_entries = c.icnt.queue_entries = 1;
     c.dram.read_queue = 1;
     c.dram.write_queue = 2;
     c.dram.write_high = 2;

@@ -178,8 +178,8 @@ def write(context, page):
               error_summary(context.program, [r.elapsed_pair(floor[r.gpu]) for r in rows]))
     page.text("invert_mapping, in which each thread reads a row of 136 bytes, word by word, is where the L1 is used most: on the GPU 95 % of",
               "the sectors that it reads miss the L1, and L2 and DRAM read two sectors for each. From this row are `l1.allocate_on_miss`,",
-              "`l1.mshrs` and `l2.fetch_bytes`. Here fewer sectors miss, since warps that hit run ahead of the others; why they do not on the",
-              "GPU is not known.")
+              "`icnt.sm_queue_entries` and `l2.fetch_bytes`: 2,048 misses of an SM may wait for the crossbar, a line for each lane of 64",
+              "warps, so that a line is evicted before its data have come.")
     page.text("The lowered code beside the code that the GPU executed: cycles of the arithmetic pipes of an SM, from the table's",
               "pipeline duty. srad and extract divide zeros ([lowering.md](../lowering.md), slow paths).")
     page.table(["GPU", "program", "kernel", "pipe cycles of an SM", "Lockstep", "difference"],
