@@ -13,20 +13,19 @@
 
 namespace lockstep::core {
 
-/// Registers are found by line through a small hash table with linear probing.
+/// Registers are found by line through a small hash table with linear probing. Their memory grows with the
+/// most that are in use at a time, which is far less than there are in most kernels.
 class L1Mshrs {
  public:
   static constexpr std::uint16_t kNone = 0xffff;
 
   explicit L1Mshrs(std::uint32_t count)
-      : registers_(count), free_(count), table_(std::bit_ceil(std::size_t{count} * 2 + 2), kNone) {
+      : count_(count), table_(std::bit_ceil(std::size_t{count} * 2 + 2), kNone) {
     assert(count < kNone);
     shift_ = 64 - static_cast<unsigned>(std::countr_zero(table_.size()));
-    for (std::uint32_t i = 0; i < count; ++i) free_[i] = static_cast<std::uint16_t>(count - 1 - i);
-    waiters_.reserve(std::size_t{count} * 2);
   }
 
-  [[nodiscard]] bool full() const { return free_.empty(); }
+  [[nodiscard]] bool full() const { return used() == count_; }
   [[nodiscard]] std::size_t used() const { return registers_.size() - free_.size(); }
 
   /// The line's register; kNone.
@@ -46,8 +45,7 @@ class L1Mshrs {
 
   [[nodiscard]] std::uint16_t take(Address line) {
     assert(!full() && find(line) == kNone);
-    const std::uint16_t r = free_.back();
-    free_.pop_back();
+    const std::uint16_t r = free_register();
     registers_[r] = {line, kEnd, 0};
     std::size_t i = hash(line);
     while (table_[i] != kNone) i = next(i);
@@ -99,7 +97,7 @@ class L1Mshrs {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, registers_, free_, table_, waiters_, free_waiter_, a.given(shift_));
+    a.members(*this, a.given(count_), registers_, free_, table_, waiters_, free_waiter_, a.given(shift_));
   }
 
  private:
@@ -115,6 +113,15 @@ class L1Mshrs {
     SectorMask sectors = 0;
   };
 
+  [[nodiscard]] std::uint16_t free_register() {
+    if (free_.empty()) {
+      registers_.emplace_back();
+      return static_cast<std::uint16_t>(registers_.size() - 1);
+    }
+    const std::uint16_t r = free_.back();
+    free_.pop_back();
+    return r;
+  }
   [[nodiscard]] std::size_t hash(Address line) const {
     return (line / kLineBytes * 0x9e3779b97f4a7c15u) >> shift_;
   }
@@ -135,8 +142,9 @@ class L1Mshrs {
     free_.push_back(r);
   }
 
-  std::vector<Register> registers_;
-  std::vector<std::uint16_t> free_;
+  std::uint32_t count_;
+  std::vector<Register> registers_;  // that have ever been in use
+  std::vector<std::uint16_t> free_;  // of these
   std::vector<std::uint16_t> table_;
   std::vector<Waiter> waiters_;
   std::uint32_t free_waiter_ = kEnd;
