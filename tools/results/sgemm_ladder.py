@@ -29,5 +29,4 @@ def write(context, page):
               "with a main program that checks the result of one launch and then launches the kernel again; the second launch counts. The last",
               "column is without the steps unroll and merge ([lowering](../lowering.md)).")
     page.table(["kernel", "what is new", "CTAs", "published", "Lockstep", "error", "without unroll and merge"], rows)
-    page.text("Kernel 4 waits for shared memory most: all lanes of a warp load the same 16 bytes, which are two passes over the banks.",
-              "The four warps of an SM that kernel 10 has wait less here than on the GPU.")
+    page.text("Kernel 4 waits for shared memory most: all lanes of a warp load the same 16 bytes, which are two passes over the banks.")
