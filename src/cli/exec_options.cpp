@@ -64,6 +64,32 @@ void pass_ranges(const po::variables_map& values, const char* refused) {
   setenv(cuda::kProfileFromStartVariable, "off", 1);
 }
 
+namespace {
+
+/// Empty: the default.
+std::string ptx_above(const po::variables_map& values) {
+  if (!values.count("ptx-above")) return "";
+  const auto& text = values["ptx-above"].as<std::string>();
+  if (text != "take" && text != "refuse")
+    throw UserError(fmt::format("--ptx-above: found '{}', expected take or refuse", text));
+  return text;
+}
+
+}  // namespace
+
+void add_ptx_option(po::options_description& options) {
+  options.add_options()(
+      "ptx-above", po::value<std::string>(),
+      "PTX whose target the GPU does not run, as a later one: take (the default; a remark names it) or "
+      "refuse, as hardware does");
+}
+
+void pass_ptx_option(const po::variables_map& values) {
+  const std::string choice = ptx_above(values);
+  unsetenv(cuda::kPtxAboveVariable);  // of a lockstep that has started this one
+  if (!choice.empty()) setenv(cuda::kPtxAboveVariable, choice.c_str(), 1);
+}
+
 void add_code_options(po::options_description& options) {
   options.add_options()("registers", po::value<std::string>()->default_value("cubin"),
                         "registers per thread: cubin (ptxas's, where the program has machine code "
@@ -76,9 +102,13 @@ void add_code_options(po::options_description& options) {
       "warp instructions that a warp executes before the next warp of its CTA does, for programs that lack a "
       "barrier between accesses to global memory; by default a warp runs to its next barrier, but lets the "
       "others run between its reads and writes of shared memory");
+  add_ptx_option(options);
 }
 
-void check_code_options(const po::variables_map& values) { (void)CodeOptions(values); }
+void check_code_options(const po::variables_map& values) {
+  (void)CodeOptions(values);
+  (void)ptx_above(values);
+}
 
 std::vector<std::string> pass_code_options(const po::variables_map& values) {
   const CodeOptions options(values);
@@ -90,6 +120,7 @@ std::vector<std::string> pass_code_options(const po::variables_map& values) {
                                        std::numeric_limits<std::uint32_t>::max()))
                .c_str(),
            1);
+  pass_ptx_option(values);
   std::vector<std::string> names;
   for (const auto& [name, number] : options.registers.kernels) names.push_back(name);
   return names;

@@ -23,6 +23,11 @@ void add_range_option(boost::program_options::options_description& options);
 /// nullptr where they can.
 void pass_ranges(const boost::program_options::variables_map& values, const char* refused);
 
+/// --ptx-above, of all that runs PTX.
+void add_ptx_option(boost::program_options::options_description& options);
+/// To the runtime in the program's process.
+void pass_ptx_option(const boost::program_options::variables_map& values);
+
 /// How kernels are lowered and executed.
 void add_code_options(boost::program_options::options_description& options);
 void check_code_options(const boost::program_options::variables_map& values);

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "cli/exec_options.hpp"
 #include "cli/host.hpp"
 #include "cli/inputs.hpp"
-#include "cli/options.hpp"
 #include "cli/trace_argument.hpp"
 #include "config/config.hpp"
 #include "util/console.hpp"
@@ -27,6 +27,7 @@ Syntax run_syntax() {
   add_trace_argument(syntax);
   syntax.options.add_options()("launch", po::value<std::string>(),
                                "TRACE is a PTX file, and this its launch script: see docs/launch-script.md");
+  add_ptx_option(syntax.options);
   add_run_options(syntax.options);
   syntax.options.add_options()("ranks-map", po::value<std::string>()->default_value("auto"),
                                "started by mpirun or srun: which process simulates which device, auto or a "
@@ -201,6 +202,9 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   if (values->count("launch")) arguments.script = (*values)["launch"].as<std::string>();
   if (arguments.script.empty() && arguments.trace.ends_with(".ptx"))
     throw UserError(fmt::format("{} is PTX; expected --launch SCRIPT with it", arguments.trace));
+  if (arguments.script.empty())
+    refuse_idle(*values, "run", {"ptx-above"}, "with a trace: it has been executed already");
+  pass_ptx_option(*values);
   if (arguments.script.empty() && arguments.check.checks.any())
     throw UserError(
         "--check: a trace holds no values; expected a PTX file with --launch, or `lockstep exec`");

@@ -56,7 +56,7 @@ extern "C" __attribute__((visibility("default"))) void** __cudaRegisterFatBinary
   void** handle = nullptr;
   (void)api([&](Runtime& rt) {
     auto module = std::make_unique<Module>("program", fatbins_of(*static_cast<const Wrapper*>(wrapper)),
-                                           rt.settings.gpu.gpu.arch, rt.memory);
+                                           rt.settings.ptx_limit(), rt.memory);
     handle = reinterpret_cast<void**>(&rt.modules.add(std::move(module)));
   });
   return handle;

@@ -56,14 +56,15 @@ std::span<const std::byte> whole_fatbin(const void* image) {
 std::unique_ptr<Module> module_from(Runtime& rt, const void* image) {
   require(image != nullptr);
   if (const auto linker = linkers.find(image); linker != linkers.end())
-    return std::make_unique<Module>("linked", linker->second->texts, rt.memory);
+    return std::make_unique<Module>("linked", linker->second->texts, rt.settings.ptx_limit(), rt.memory);
   if (begins_with(image, kElfMagic)) refuse_machine_code(image);
   if (begins_with(image, kFatbinMagic) || begins_with(image, kWrapperMagic))
-    return std::make_unique<Module>("module", std::vector{whole_fatbin(image)}, rt.settings.gpu.gpu.arch,
+    return std::make_unique<Module>("module", std::vector{whole_fatbin(image)}, rt.settings.ptx_limit(),
                                     rt.memory);
   const auto* const text = static_cast<const char*>(image);
   return std::make_unique<Module>(
-      "module", std::vector<std::string>{std::string(text, strnlen(text, readable_bytes(text)))}, rt.memory);
+      "module", std::vector<std::string>{std::string(text, strnlen(text, readable_bytes(text)))},
+      rt.settings.ptx_limit(), rt.memory);
 }
 
 /// The image need not live on: it is read at once.
@@ -77,6 +78,9 @@ int load(void** handle, const void* image, const JitLog& log = {0, nullptr, null
     } catch (const UserError& e) {
       log.write(e.what());
       throw ApiError(Status::kErrorInvalidPtx, e.what());
+    } catch (const ApiError& e) {
+      log.write(e.what());
+      throw;
     }
     log.write({});
     *handle = &rt.modules.add(std::move(module));

@@ -1,9 +1,9 @@
 #include "cuda/modules.hpp"
 
+#include <errno.h>  // program_invocation_short_name
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "cuda/context.hpp"
@@ -53,55 +53,12 @@ const lower::Code& Kernel::code(std::uint32_t arch, const lower::Passes& passes)
   return *codes.emplace_back(passes, std::move(code)).second;
 }
 
-const FatbinImage* choose_cubin(std::span<const FatbinImage> images, std::uint32_t arch) {
-  const FatbinImage* best = nullptr;
-  for (const FatbinImage& image : images)
-    if (image.kind == FatbinImage::Kind::kCubin && image.sm / 10 == arch / 10 && image.sm <= arch &&
-        (best == nullptr || image.sm > best->sm))
-      best = &image;
-  return best;
-}
-
-namespace {
-
-/// Is it made for what only this architecture or its family has (".target sm_90a", "sm_100f")?
-bool has_specific_target(const FatbinImage& image) {
-  const std::string_view text = image.bytes;
-  const std::size_t at = text.find(".target");
-  if (at == std::string_view::npos) return false;
-  const std::string_view line = text.substr(at, text.find('\n', at) - at);
-  const std::string name = fmt::format("sm_{}", image.sm);
-  const std::size_t suffix = line.find(name);
-  if (suffix == std::string_view::npos || suffix + name.size() >= line.size()) return false;
-  const char letter = line[suffix + name.size()];
-  return letter == 'a' || letter == 'f';
-}
-
-/// Among images that `arch` can run, the better one has the larger key.
-std::pair<std::uint32_t, bool> closeness(const FatbinImage& image, std::uint32_t arch) {
-  return {image.sm, (image.sm == arch) == has_specific_target(image)};
-}
-
-}  // namespace
-
-const FatbinImage* choose_ptx(std::span<const FatbinImage> images, std::uint32_t arch) {
-  const FatbinImage* best = nullptr;
-  for (const FatbinImage& image : images) {
-    if (image.kind != FatbinImage::Kind::kPtx) continue;
-    const bool fits = image.sm <= arch, best_fits = best != nullptr && best->sm <= arch;
-    if (best == nullptr || (fits && (!best_fits || closeness(image, arch) > closeness(*best, arch))) ||
-        (!fits && !best_fits && image.sm < best->sm))
-      best = &image;
-  }
-  return best;
-}
-
-Module::Module(std::string name, std::vector<std::span<const std::byte>> fatbins, std::uint32_t arch,
+Module::Module(std::string name, std::vector<std::span<const std::byte>> fatbins, PtxLimit limit,
                exec::DeviceMemory& memory)
-    : name_(std::move(name)), fatbins_(std::move(fatbins)), arch_(arch), memory_(&memory) {}
+    : name_(std::move(name)), fatbins_(std::move(fatbins)), limit_(std::move(limit)), memory_(&memory) {}
 
-Module::Module(std::string name, std::vector<std::string> ptx, exec::DeviceMemory& memory)
-    : name_(std::move(name)), ptx_(std::move(ptx)), memory_(&memory) {}
+Module::Module(std::string name, std::vector<std::string> ptx, PtxLimit limit, exec::DeviceMemory& memory)
+    : name_(std::move(name)), ptx_(std::move(ptx)), limit_(std::move(limit)), memory_(&memory) {}
 
 namespace {
 
@@ -115,16 +72,38 @@ bool is_device_runtime(const ptx::Module& module) {
 
 }  // namespace
 
-std::vector<ptx::Module> Module::parse() const {
+// A fatbin without an image for the GPU: the driver API's documentation, CUDA_ERROR_NO_BINARY_FOR_GPU. PTX
+// text for a later architecture: CUDA_ERROR_INVALID_PTX, as a GTX 1070 shows it for sm_75
+// (github.com/Rust-GPU/ rust-cuda, issue 410). CUDA_ERROR_UNSUPPORTED_PTX_VERSION is of a PTX version that
+// the driver does not know.
+void Module::check_target(const ptx::Module& ptx, bool has_machine_code) {
+  const auto target = parse_target(ptx.target);
+  if (!target || accepts(limit_.arch, *target)) return;
+  if (limit_.refuse && !has_machine_code) {
+    const auto entry = std::ranges::find_if(ptx.functions, [](const ptx::Function& f) { return f.entry; });
+    throw ApiError(fatbins_.empty() ? Status::kErrorInvalidPtx : Status::kErrorNoKernelImageForDevice,
+                   refusal_of(ptx.target, fmt::format("{} ({})", name_, program_invocation_short_name),
+                              entry == ptx.functions.end() ? "" : entry->name, limit_));
+  }
+  if (!taken_) taken_ = {ptx.target, has_machine_code};
+}
+
+std::vector<ptx::Module> Module::parse() {
   std::vector<ptx::Module> modules;
-  for (const std::string& text : ptx_) modules.push_back(ptx::parse(text, name_));
+  const auto add = [&](const std::string& text, bool has_machine_code) {
+    ptx::Module ptx = ptx::parse(text, name_);
+    if (is_device_runtime(ptx)) return;
+    check_target(ptx, has_machine_code);
+    modules.push_back(std::move(ptx));
+  };
+  for (const std::string& text : ptx_) add(text, false);
   bool any = false;
   for (const auto& fatbin : fatbins_) {
     const auto images = read_fatbin(fatbin, name_);
     any = any || !images.empty();
-    if (const FatbinImage* ptx = choose_ptx(images, arch_)) modules.push_back(ptx::parse(ptx->bytes, name_));
+    if (const FatbinImage* ptx = choose_ptx(images, limit_.arch))
+      add(ptx->bytes, choose_cubin(images, limit_.arch) != nullptr);
   }
-  std::erase_if(modules, is_device_runtime);
   if (any && modules.empty())
     throw ApiError(
         Status::kErrorNoKernelImageForDevice,
@@ -151,7 +130,7 @@ const std::map<std::string, CubinKernel>& Module::machine_code() {
   for (const auto& fatbin : fatbins_) {
     try {
       const auto images = read_fatbin(fatbin, name_);
-      if (const FatbinImage* cubin = choose_cubin(images, arch_))
+      if (const FatbinImage* cubin = choose_cubin(images, limit_.arch))
         machine_code_->merge(read_cubin(std::as_bytes(std::span(cubin->bytes)), name_));
     } catch (const UserError& e) {
       print_err("lockstep: {}; registers are estimated\n", e.what());

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cuda/cubin.hpp"
-#include "cuda/fatbin.hpp"
+#include "cuda/image_choice.hpp"
 #include "cuda/register_choice.hpp"
 #include "exec/device_memory.hpp"
 #include "exec/executable.hpp"
@@ -59,11 +59,11 @@ struct DeviceVariable {
 /// first use there. Each device has its own variables but for managed ones.
 class Module {
  public:
-  /// `fatbins`: one, or with RDC those of all objects. `arch`: compute capability * 10 of the configured GPU.
-  Module(std::string name, std::vector<std::span<const std::byte>> fatbins, std::uint32_t arch,
+  /// `fatbins`: one, or with RDC those of all objects.
+  Module(std::string name, std::vector<std::span<const std::byte>> fatbins, PtxLimit limit,
          exec::DeviceMemory& memory);
   /// PTX texts, which are linked.
-  Module(std::string name, std::vector<std::string> ptx, exec::DeviceMemory& memory);
+  Module(std::string name, std::vector<std::string> ptx, PtxLimit limit, exec::DeviceMemory& memory);
 
   /// Loads it for the calling thread's device where that has not happened yet.
   [[nodiscard]] const exec::ProgramImage& image();
@@ -76,6 +76,10 @@ class Module {
   /// Resources of the kernels of its machine code, by name. Machine code that cannot be read is as none.
   [[nodiscard]] const std::map<std::string, CubinKernel>& machine_code();
 
+  /// Of its PTX, what the configured GPU's driver would not compile.
+  [[nodiscard]] const std::optional<TakenPtx>& taken() const { return taken_; }
+  [[nodiscard]] const PtxLimit& limit() const { return limit_; }
+
   /// A device's variables back to their initial values.
   void reset(unsigned device) {
     if (const auto found = images_.find(device); found != images_.end() && found->second)
@@ -85,26 +89,20 @@ class Module {
   std::vector<std::pair<void**, std::string>> managed;  // host pointers to set when the module is loaded
 
  private:
-  [[nodiscard]] std::vector<ptx::Module> parse() const;
+  [[nodiscard]] std::vector<ptx::Module> parse();
+  void check_target(const ptx::Module& ptx, bool has_machine_code);
 
   std::string name_;
   std::vector<std::span<const std::byte>> fatbins_;
   std::vector<std::string> ptx_;
-  std::uint32_t arch_ = 0;
+  PtxLimit limit_;
+  std::optional<TakenPtx> taken_;
   exec::DeviceMemory* memory_;
   std::unique_ptr<ptx::Program> program_;
   std::map<unsigned, std::unique_ptr<exec::ProgramImage>> images_;  // by device
   const exec::ProgramImage* first_ = nullptr;  // of them, which has the managed variables
   std::optional<std::map<std::string, CubinKernel>> machine_code_;
 };
-
-/// Chooses among several cubins the one that the driver of a GPU of architecture `arch` loads: same major
-/// number, and the highest minor one up to its own (CUDA C++ Programming Guide, binary compatibility).
-/// Nothing when there is none: the driver compiles PTX.
-[[nodiscard]] const FatbinImage* choose_cubin(std::span<const FatbinImage> images, std::uint32_t arch);
-/// Chooses among several PTX images the one for the highest architecture up to `arch`, else the lowest: a
-/// functional model runs it all the same. Nothing when there is no PTX.
-[[nodiscard]] const FatbinImage* choose_ptx(std::span<const FatbinImage> images, std::uint32_t arch);
 
 class Modules {
  public:

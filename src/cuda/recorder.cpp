@@ -16,7 +16,7 @@ constexpr int kLevel = 3;  // Zstandard's: writing must not hold up the program
 using CommandKind = trace::Command::Kind;
 
 /// Remarks of a kernel's code: lowering's, and how far it is from what ptxas made where the program has that.
-std::vector<std::string> remarks_of(const Kernel& kernel, const lower::Code& code) {
+std::vector<std::string> code_remarks(const Kernel& kernel, const lower::Code& code) {
   constexpr std::size_t kInstructionBytes = 16;
   std::vector<std::string> remarks = code.remarks();
   const CubinKernel* const real = kernel.machine_code();
@@ -27,7 +27,6 @@ std::vector<std::string> remarks_of(const Kernel& kernel, const lower::Code& cod
                   "for which {} registers are estimated",
                   kernel.name, real->code_bytes, real->registers, real->stack_bytes, real->barriers,
                   code.size() * kInstructionBytes, code.registers()));
-  std::sort(remarks.begin(), remarks.end());
   return remarks;
 }
 
@@ -95,9 +94,14 @@ void Recorder::add_kernel(const trace::KernelHeader& header, const std::optional
 bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header,
                       KernelRecording& recording) {
   if (!write_kernel(grid, launch, header, recording)) return false;
+  note_said(*launch.kernel);
   note_listing(launch, header);
   add_kernel(header, recording.issue);
   return true;
+}
+
+void Recorder::note_said(const Kernel& kernel) {
+  if (const auto& taken = kernel.module->taken()) said_taken_.insert(taken->has_machine_code);
 }
 
 bool Recorder::write_at_once(exec::Grid& grid, const lower::Code& code, const trace::KernelHeader& header) {
@@ -132,6 +136,14 @@ bool has_lines(const exec::Executable& kernel) {
 }
 
 }  // namespace
+
+std::vector<std::string> Recorder::remarks_of(const Kernel& kernel, const lower::Code& code) const {
+  std::vector<std::string> remarks = code_remarks(kernel, code);
+  if (const auto& taken = kernel.module->taken(); taken && !said_taken_.contains(taken->has_machine_code))
+    remarks.push_back(remark_on(*taken, kernel.name, kernel.module->limit()));
+  std::sort(remarks.begin(), remarks.end());
+  return remarks;
+}
 
 bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header,
                             KernelRecording& recording) {

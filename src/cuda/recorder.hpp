@@ -96,6 +96,9 @@ class Recorder {
   void finish();
 
  private:
+  /// Remarks of a kernel's code and, the first time, of PTX that is not for this GPU.
+  [[nodiscard]] std::vector<std::string> remarks_of(const Kernel& kernel, const lower::Code& code) const;
+  void note_said(const Kernel& kernel);
   [[nodiscard]] const lower::Code& code_of(const Kernel& kernel, unsigned arch) const;
 
   void open_wire();
@@ -127,6 +130,7 @@ class Recorder {
   exec::CtaRecord executed_;
   trace::CtaTrace replayed_;
   std::uint32_t kernels_ = 0;
+  std::set<bool> said_taken_;  // remarks of PTX that is not for this GPU: without, and with machine code
 };
 
 }  // namespace lockstep::cuda

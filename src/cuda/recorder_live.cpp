@@ -75,6 +75,7 @@ Recorder::Rehearsal Recorder::rehearse(const std::function<exec::Grid()>& make, 
   }
   file_.adopt_kernel(last);
   clocked_.insert(kernels_);
+  note_said(*launch.kernel);
   note_listing(launch, header);
   add_kernel(header, recording.issue);
   return Rehearsal::kDone;

@@ -65,8 +65,8 @@ class Player {
   Player(const LaunchScript& script, const std::string& ptx, const std::string& name, Runtime& runtime)
       : script_(script),
         runtime_(runtime),
-        module_(runtime.modules.add(
-            std::make_unique<Module>(name, std::vector<std::string>{ptx}, runtime.memory))) {}
+        module_(runtime.modules.add(std::make_unique<Module>(
+            name, std::vector<std::string>{ptx}, runtime.settings.ptx_limit(), runtime.memory))) {}
 
   int play() {
     for (const ScriptStep& step : script_.steps) {

@@ -68,6 +68,14 @@ double host_time_factor() {
   return factor;
 }
 
+bool refuses_ptx_above() {
+  const char* text = std::getenv(kPtxAboveVariable);
+  const std::string_view choice = text == nullptr ? "take" : text;
+  if (choice != "take" && choice != "refuse")
+    throw UserError(fmt::format("{} is {}; expected take or refuse", kPtxAboveVariable, choice));
+  return choice == "refuse";
+}
+
 /// Calls `take(entry)` for each entry of a list "A,B,C".
 template <class Take>
 void for_entries(std::string_view text, Take take) {
@@ -145,6 +153,7 @@ Settings read_settings() {
   }
   if (const char* operations = std::getenv(kInterleaveVariable))
     settings.interleave = number<std::uint32_t>(kInterleaveVariable, operations);
+  settings.ptx_refuse = refuses_ptx_above();
   if (const char* instructions = std::getenv(kMaxInstructionsVariable))
     settings.max_instructions = number<std::uint64_t>(kMaxInstructionsVariable, instructions);
   if (const char* parent = std::getenv(kParentVariable)) end_with(number<pid_t>(kParentVariable, parent));

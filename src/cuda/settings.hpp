@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "cuda/image_choice.hpp"
 #include "exec/address_space.hpp"
 #include "exec/check/checks.hpp"
 
@@ -111,7 +112,10 @@ struct Settings : Machine {
   int execution = -1;                  // descriptor of an ExecutionPage; -1: none
   unsigned threads = 1;
   exec::Checks checks;
-  std::string findings;  // a folder, where anything is checked
+  std::string findings;     // a folder, where anything is checked
+  bool ptx_refuse = false;  // PTX that the GPU's driver would refuse is an error
+
+  [[nodiscard]] PtxLimit ptx_limit() const { return {gpu.gpu.arch, gpu.gpu.name, ptx_refuse}; }
 };
 
 /// From the environment. Throws UserError naming the variable.

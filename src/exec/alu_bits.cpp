@@ -231,6 +231,13 @@ template <template <class> class Op>
 constexpr ByInteger unsigned_all() {
   return {.u16 = kernel<&Op<u16>::apply>, .u32 = kernel<&Op<u32>::apply>, .u64 = kernel<&Op<u64>::apply>};
 }
+/// With Op on 64 bits for 32.
+template <template <class> class Op>
+constexpr ByInteger logic() {
+  ByInteger kernels = unsigned_all<Op>();
+  kernels.u32 = kernel<&OnLow32<Op>::binary>;
+  return kernels;
+}
 template <template <class> class Op>
 constexpr ByInteger unsigned_wide() {
   return {.u32 = kernel<&Op<u32>::apply>, .u64 = kernel<&Op<u64>::apply>};
@@ -261,9 +268,9 @@ constexpr ByInteger word() {
 }
 
 constexpr Row kRows[] = {
-    {Opcode::kAnd, kPlain, unsigned_all<And>(), kernel<&And<bool>::apply>},
-    {Opcode::kOr, kPlain, unsigned_all<Or>(), kernel<&Or<bool>::apply>},
-    {Opcode::kXor, kPlain, unsigned_all<Xor>(), kernel<&Xor<bool>::apply>},
+    {Opcode::kAnd, kPlain, logic<And>(), kernel<&And<bool>::apply>},
+    {Opcode::kOr, kPlain, logic<Or>(), kernel<&Or<bool>::apply>},
+    {Opcode::kXor, kPlain, logic<Xor>(), kernel<&Xor<bool>::apply>},
     {Opcode::kNot, kPlain, unsigned_all<Not>(), kernel<&Not<bool>::apply>},
     {Opcode::kCnot, kPlain, unsigned_all<Cnot>()},
     {Opcode::kShl, kPlain, unsigned_all<Shl>()},

@@ -136,11 +136,26 @@ constexpr Comparison packed() {
           rare_kernel<&PackedSet<kOp, T>::combined>};
 }
 
+/// Of 32 bits, as 64: signed numbers in the upper half, others with zeros there.
+template <Compare kOp, class T>
+constexpr bool compare_low32(Low32 a, Low32 b) {
+  if constexpr (std::is_signed_v<T>)
+    return compare<kOp>(static_cast<s64>(a.bits << 32), static_cast<s64>(b.bits << 32));
+  else
+    return compare<kOp>(static_cast<s64>(a.bits & 0xffffffffu), static_cast<s64>(b.bits & 0xffffffffu));
+}
+template <Compare kOp, class T>
+constexpr Comparison whole_number() {
+  Comparison kernels = scalar<kOp, T>();
+  if constexpr (sizeof(T) == sizeof(u32)) kernels.setp = kernel<&compare_low32<kOp, T>>;
+  return kernels;
+}
+
 using Comparisons = std::array<Comparison, kComparisons>;
 template <class T>
 constexpr Comparisons integers() {
-  return {scalar<Compare::kEq, T>(), scalar<Compare::kNe, T>(), scalar<Compare::kLt, T>(),
-          scalar<Compare::kLe, T>(), scalar<Compare::kGt, T>(), scalar<Compare::kGe, T>()};
+  return {whole_number<Compare::kEq, T>(), whole_number<Compare::kNe, T>(), whole_number<Compare::kLt, T>(),
+          whole_number<Compare::kLe, T>(), whole_number<Compare::kGt, T>(), whole_number<Compare::kGe, T>()};
 }
 template <class T, std::size_t... I>
 constexpr Comparisons floats(std::index_sequence<I...>) {
@@ -245,10 +260,13 @@ LaneOp select_set(const Form& form) {
   form.fail("no such result type");
 }
 
-template <class T>
-struct Selp {
-  static constexpr T apply(T a, T b, bool p) { return p ? a : b; }
-};
+/// Without a branch, which would keep the loop over the lanes from becoming one over vectors.
+constexpr u64 chosen(u64 a, u64 b, u64 p) {
+  const u64 first = u64{0} - (p & 1);
+  return (a & first) | (b & ~first);
+}
+constexpr u16 selp16(u16 a, u16 b, u64 p) { return static_cast<u16>(chosen(a, b, p)); }
+constexpr Low32 selp32(Low32 a, Low32 b, u64 p) { return {chosen(a.bits, b.bits, p)}; }
 template <class T, class C>
 struct Slct {
   static constexpr T apply(T a, T b, C c) { return number(c) >= 0 ? a : b; }
@@ -263,6 +281,7 @@ using SlctFtz = Slct<T, F32Ftz>;
 struct BySize {
   Kernel b16, b32, b64;
 };
+constexpr BySize kSelp{kernel<&selp16>, kernel<&selp32>, kernel<&chosen>};
 template <template <class> class Op>
 constexpr BySize by_size{kernel<&Op<u16>::apply>, kernel<&Op<u32>::apply>, kernel<&Op<u64>::apply>};
 
@@ -294,7 +313,7 @@ LaneOp select_compare(const Form& form) {
       return select_slct(form);
     default:
       form.no_mods();
-      return form.use(of_size(form, by_size<Selp>));
+      return form.use(of_size(form, kSelp));
   }
 }
 

@@ -246,10 +246,17 @@ constexpr ByInteger relu() {
   return {.s32 = kernel<&Op<s32>::apply>, .s16x2 = kernel<&Halves<Op, s16>::apply>};
 }
 
+/// With Op on 64 bits for 32.
+template <template <class> class Op>
+constexpr ByInteger on_low32(ByInteger out) {
+  out.u32 = out.s32 = kernel<&OnLow32<Op>::binary>;
+  return out;
+}
+
 constexpr Row kRows[] = {
-    {Opcode::kAdd, kPlain, all_and_packed<Add>()},
+    {Opcode::kAdd, kPlain, on_low32<Add>(all_and_packed<Add>())},
     {Opcode::kAdd, kSat, only_s32<AddSat>()},
-    {Opcode::kSub, kPlain, all_and_packed<Sub>()},
+    {Opcode::kSub, kPlain, on_low32<Sub>(all_and_packed<Sub>())},
     {Opcode::kSub, kSat, only_s32<SubSat>()},
     {Opcode::kMul, kLo, all<MulLo>()},
     {Opcode::kMul, kHi, all<MulHi>()},

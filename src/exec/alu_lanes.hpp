@@ -29,6 +29,12 @@ struct Imm {
   u64 bits;
 };
 
+/// 32 bits of which functions compute 64: where their low half depends on nothing but the operands' low
+/// halves. Lanes are 64 bits wide, so vectors of them need not be packed and unpacked.
+struct Low32 {
+  u64 bits;  // the upper half means nothing
+};
+
 /// Result of a scalar function with two destinations.
 template <class A, class B>
 struct Two {
@@ -44,6 +50,8 @@ constexpr T from_bits(u64 bits) {
     return std::bit_cast<float>(static_cast<u32>(bits));
   } else if constexpr (std::is_same_v<T, double>) {
     return std::bit_cast<double>(bits);
+  } else if constexpr (std::is_same_v<T, Low32>) {
+    return {bits};
   } else {
     return static_cast<T>(bits);
   }
@@ -57,10 +65,18 @@ constexpr u64 to_bits(T value) {
     return std::bit_cast<u32>(value);
   } else if constexpr (std::is_same_v<T, double>) {
     return std::bit_cast<u64>(value);
+  } else if constexpr (std::is_same_v<T, Low32>) {
+    return value.bits & 0xffffffffu;
   } else {
     return static_cast<std::make_unsigned_t<T>>(value);
   }
 }
+
+/// Op on 64 bits as one on 32.
+template <template <class> class Op>
+struct OnLow32 {
+  static constexpr Low32 binary(Low32 a, Low32 b) { return {Op<u64>::apply(a.bits, b.bits)}; }
+};
 
 #define LOCKSTEP_INLINE [[gnu::always_inline]] inline
 // Lane i of a destination depends on lane i of the sources only, though they may be the same register.

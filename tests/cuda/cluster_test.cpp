@@ -17,7 +17,7 @@ struct Program {
       : module("test",
                {".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry run() " + directives +
                 " { ret; }"},
-               memory) {
+               PtxLimit{}, memory) {
     kernel.name = "run";
     kernel.module = &module;
   }

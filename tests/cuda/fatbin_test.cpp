@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "cuda/modules.hpp"
+#include "cuda/image_choice.hpp"
 #include "support.hpp"
 #include "util/error.hpp"
 
@@ -138,6 +138,19 @@ TEST_CASE(
     CHECK(choose_ptx(images, 90)->bytes == specific);
     CHECK(choose_ptx(images, 100)->bytes == generic);
   }
+}
+
+TEST_CASE("PTX for another architecture alone comes after PTX for an earlier one, and before later ones") {
+  Bytes fatbin = new_fatbin();
+  add_entry(fatbin, 1, 120, ".version 9.0\n.target sm_120\n", Packing::kNone);
+  add_entry(fatbin, 1, 90, ".version 9.0\n.target sm_90a\n", Packing::kNone);
+  add_entry(fatbin, 1, 80, ".version 9.0\n.target sm_80\n", Packing::kNone);
+  const auto images = read_fatbin(fatbin, "test");
+  CHECK(choose_ptx(images, 100)->sm == 80);
+  CHECK(choose_ptx(images, 90)->sm == 90);
+  CHECK(choose_ptx(images, 120)->sm == 120);
+  CHECK(choose_ptx(images, 75)->sm == 80);
+  CHECK(choose_ptx(std::span(images).first(2), 100)->sm == 90);
 }
 
 }  // namespace lockstep::cuda

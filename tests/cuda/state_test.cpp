@@ -209,7 +209,7 @@ TEST_CASE("the device's part of the runtime is left out of a program: the execut
       ".visible .entry k() {\n{ .param .b64 p; .param .b64 q; .param .b32 v; st.param.b64 [p], 0;"
       " st.param.b64 [q], 0; call (v), __cudaCDP2LaunchDeviceV2, (p, q); }\nret;\n}\n";
   exec::DeviceMemory memory(std::uint64_t{1} << 22);
-  Module module("program", std::vector<std::string>{program, library}, memory);
+  Module module("program", std::vector<std::string>{program, library}, PtxLimit{}, memory);
   const auto id = module.program().find_function("__cudaCDP2LaunchDeviceV2");
   REQUIRE(id);
   CHECK_FALSE(module.program().functions[*id].has_body);

@@ -89,4 +89,33 @@ template <class T, cudaTextureReadMode M>
 __device__ T tex2D(TextureReference<T, 2, M> reference, float x, float y) {
   return tex2D<T>(reference.object, x, y);
 }
+
+// Where managed memory is to be: a device's number, or cudaCpuDeviceId.
+inline cudaMemLocation locationOf(int device) {
+  cudaMemLocation location;
+  location.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+  location.id = device == cudaCpuDeviceId ? 0 : device;
+  return location;
+}
+inline cudaError_t cudaMemAdvise(const void* memory, size_t bytes, cudaMemoryAdvise advice, int device) {
+  return cudaMemAdvise(memory, bytes, advice, locationOf(device));
+}
+inline cudaError_t cudaMemPrefetchAsync(const void* memory, size_t bytes, int device, cudaStream_t stream = 0) {
+  return cudaMemPrefetchAsync(memory, bytes, locationOf(device), 0, stream);
+}
+
+#if defined(LOCKSTEP_OLD_CUB)  // for programs that use the toolkit's CUB by functions which it no longer has
+namespace cub {
+__device__ __forceinline__ unsigned LaneId() {
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+__device__ __forceinline__ unsigned LaneMaskLt() {
+  unsigned mask;
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
+  return mask;
+}
+}  // namespace cub
+#endif
 #endif

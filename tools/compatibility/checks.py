@@ -3,7 +3,7 @@ arguments, and returns what is wrong, or nothing."""
 import math
 import re
 
-from . import graphs, printed
+from . import graphs, lonestar, printed
 
 
 def _numbers(path):
@@ -160,4 +160,5 @@ def mummergpu(run, output, args):
 
 KINDS = {check.__name__: check for check in (
     gaussian, hotspot, kmeans, mummergpu, srad_v1, srad_v2, graphs.betweenness, graphs.colouring, graphs.independent_set,
-    graphs.page_rank, graphs.shortest_paths, printed.bulk_insert, printed.bulk_remove, printed.scan)}
+    graphs.page_rank, graphs.shortest_paths, lonestar.components, lonestar.distances, lonestar.edge_distances,
+    lonestar.independent, lonestar.ranks, lonestar.spanning_tree, lonestar.triangles, printed.bulk_insert, printed.bulk_remove, printed.scan)}

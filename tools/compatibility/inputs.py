@@ -1,4 +1,5 @@
 """Inputs of the form that the programs read, the same in every run. Each function writes `path` (a pathlib.Path)."""
+import itertools
 import math
 import random
 import struct
@@ -285,6 +286,22 @@ def arcs(path, nodes, degree):
                   *(f"a {start + 1} {end + 1} {values.randrange(1, 100)}" for start, end in sorted(pairs))])
 
 
+def galois_graph(path, nodes, degree):
+    """Binary, as Galois reads it: version, bytes of an edge's weight, nodes, edges, last edge of each node; targets, sorted;
+    weights. Each edge in both directions."""
+    values = _random(path, nodes, degree)
+    near = [{} for _ in range(nodes)]
+    for start in range(nodes):
+        for end in [(start + 1) % nodes, *(values.randrange(nodes) for _ in range(degree - 1))]:
+            if start != end:
+                near[start][end] = near[end][start] = values.randrange(1, 100)
+    pairs = [pair for ends in near for pair in sorted(ends.items())]
+    last = itertools.accumulate(map(len, near))
+    path.write_bytes(struct.pack(f"<4Q{nodes}Q", 1, 4, nodes, len(pairs), *last) +
+                     struct.pack(f"<{len(pairs)}I", *(end for end, _ in pairs)) + bytes(4 * (len(pairs) % 2)) +
+                     struct.pack(f"<{len(pairs)}I", *(weight for _, weight in pairs)))
+
+
 def adjacency(path, nodes, degree):
     """The graph that arcs() makes beside it as graph.gr, its edges in both directions, in the format of METIS."""
     arcs(path.with_name("graph.gr"), nodes, degree)
@@ -369,4 +386,4 @@ def read_pairs(path, count, length):
 KINDS = {maker.__name__: maker for maker in (
     text, byte_values, pixels, graph, keys, temperatures, powers, mesh, image, bitmap, video, features, genome, reads,
     hurricanes, numbers, matrices, observations, signed_edges, places, clusters, float_image, ecl_graph, market, edges,
-    roads, arcs, adjacency, floats, samples, columns, levels, frame, atoms, obstacles, table, read_pairs)}
+    roads, arcs, galois_graph, adjacency, floats, samples, columns, levels, frame, atoms, obstacles, table, read_pairs)}
