@@ -74,7 +74,7 @@ bool is_device_runtime(const ptx::Module& module) {
 
 // A fatbin without an image for the GPU: the driver API's documentation, CUDA_ERROR_NO_BINARY_FOR_GPU. PTX
 // text for a later architecture: CUDA_ERROR_INVALID_PTX, as a GTX 1070 shows it for sm_75
-// (github.com/Rust-GPU/ rust-cuda, issue 410). CUDA_ERROR_UNSUPPORTED_PTX_VERSION is of a PTX version that
+// (github.com/Rust-GPU/rust-cuda, issue 410). CUDA_ERROR_UNSUPPORTED_PTX_VERSION is of a PTX version that
 // the driver does not know.
 void Module::check_target(const ptx::Module& ptx, bool has_machine_code) {
   const auto target = parse_target(ptx.target);
