@@ -14,6 +14,16 @@ namespace lockstep::report {
 
 using plot::escaped;
 
+namespace {
+
+/// As JavaScript's Number() reads it.
+std::string sort_key(double value) {
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return fmt::format("{}", value);
+}
+
+}  // namespace
+
 Cell text_cell(std::string_view text) { return {escaped(text), {}}; }
 
 Cell link_cell(std::string_view anchor, std::string_view text) {
@@ -59,7 +69,8 @@ std::string table(const std::vector<Column>& columns, const std::vector<std::vec
     for (std::size_t i = 0; i < row.size(); ++i) {
       const bool numeric = i < columns.size() && columns[i].numeric;
       html += fmt::format("<td{}{}>{}</td>", numeric ? " class=\"n\"" : "",
-                          row[i].value ? fmt::format(" data-v=\"{:.9g}\"", *row[i].value) : "", row[i].html);
+                          row[i].value ? fmt::format(" data-v=\"{}\"", sort_key(*row[i].value)) : "",
+                          row[i].html);
     }
     html += "</tr>\n";
   }

@@ -228,7 +228,7 @@ TEST_CASE("hand-made runs: differences are those of launches with the same title
   CHECK_THAT(html, Contains("Whole run: A 1000.00 us, B 750.00 us, -25.0 %. 2 of 3 kernels of A"));
   CHECK_THAT(html, Contains("+50.0 %") && !Contains("only"));
   CHECK_THAT(html, Contains("<td>l2.hits</td><td class=\"n\" data-v=\"0\">0</td><td class=\"n\" "
-                            "data-v=\"5\">5</td><td class=\"n\" data-v=\"inf\">new</td>"));
+                            "data-v=\"5\">5</td><td class=\"n\" data-v=\"Infinity\">new</td>"));
   CHECK_THAT(html, Contains("data-v=\"-0.25\">-25.0 %</td>"));  // 3 barriers for 4
   CHECK(times_in(html, "All counters are the same.") == 1);     // of the second launch
 }
