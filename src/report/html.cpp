@@ -16,6 +16,8 @@ using plot::escaped;
 
 namespace {
 
+constexpr double kTwoTo64 = 18446744073709551616.0;
+
 /// As JavaScript's Number() reads it.
 std::string sort_key(double value) {
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
@@ -32,7 +34,9 @@ Cell link_cell(std::string_view anchor, std::string_view text) {
 
 Cell number_cell(double value, unsigned decimals) {
   if (decimals > 0) return {fmt::format("{:.{}f}", value, decimals), value};
-  return {stats::grouped(static_cast<std::uint64_t>(std::llround(std::max(0.0, value)))), value};
+  const double whole = std::round(std::max(0.0, value));
+  if (whole >= kTwoTo64) return {fmt::format("{:.4g}", whole), value};
+  return {stats::grouped(static_cast<std::uint64_t>(whole)), value};
 }
 
 Cell share_cell(double share) {

@@ -77,6 +77,14 @@ TEST_CASE("hand-made run: managed memory in words, and its counters that are not
   CHECK_THAT(system_section(load(HandMade(report).path())), Contains(">Device 0<") && Contains(">Device 1<"));
 }
 
+TEST_CASE("hand-made run: a size of more than 64 bits is shown as the largest one") {
+  stats::RunReport report = report_of(one_gigahertz());
+  report.managed = stats::ManagedReport{};
+  const HandMade folder(report);
+  folder.change([](Statistics& json) { json["managed"]["peak_resident_pages"] = std::uint64_t{1} << 60; });
+  CHECK_THAT(system_section(load(folder.path())), Contains("at most 16777216.0 TiB of 0 B were resident."));
+}
+
 TEST_CASE("hand-made run: remarks, and why a run is partial") {
   stats::RunReport report = report_of(one_gigahertz());
   report.remarks = {"a < b", "second"};

@@ -82,6 +82,10 @@ TEST_CASE("numbers are whole and grouped, or have their decimals; never below ze
   CHECK(number_cell(-3).html == "0");
   CHECK(number_cell(-3.25, 1).html == "-3.2");  // an exact half: to even
   CHECK(number_cell(2.675, 2).value == 2.675);
+  CHECK(number_cell(0x1p63).html == "9,223,372,036,854,775,808");
+  CHECK(number_cell(std::nextafter(0x1p64, 0)).html == "18,446,744,073,709,549,568");  // 2^64 - 2^11
+  CHECK(number_cell(0x1p64).html == "1.845e+19");
+  CHECK(number_cell(1e300).html == "1e+300");
 }
 
 TEST_CASE("a share's bar ends at 0 and 100 %, its text does not") {
