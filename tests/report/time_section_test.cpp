@@ -58,7 +58,7 @@ TEST_CASE("over time: there is nothing without intervals") {
 TEST_CASE("over time: rates are counters over an interval's own length, at its middle") {
   stats::RunReport report = report_of(one_gigahertz());
   report.intervals = {sample_of(100, 50), sample_of(400, 600)};  // 0.5 and 2 a cycle
-  report.intervals[1].counters.sm.l1.accesses = 900;             // 3 sectors of 32 bytes a ns
+  report.intervals[1].counters.sm.l1.accesses = 900;             // 3 sectors of 32 bytes per ns
   report.intervals[1].counters.mem.l2.accesses = 150;            // half a sector
   report.intervals[1].counters.mem.dram_bytes = 3000;
   const std::string html = section_of(report);
