@@ -1,4 +1,4 @@
-// Numbers and units of profilers: written by the test in every way that is allowed, and what is no number.
+// Numbers and units of profilers: written by the test in every way that is allowed, and what is not a number.
 #include "correlate/quantity.hpp"
 
 #include <catch2/catch.hpp>
