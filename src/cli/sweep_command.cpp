@@ -290,6 +290,8 @@ int run_sweep(int argc, char** argv) {
   if (!arguments.sbatch.empty() && arguments.mode != SweepArguments::Mode::kSlurm)
     throw UserError("sweep: what follows -- is for sbatch; expected --slurm with it");
   study::Study study = study::read_study(arguments.file);
+  using Mode = SweepArguments::Mode;
+  if (arguments.mode != Mode::kList && arguments.mode != Mode::kCollect) study::check_names_of_columns(study);
   arguments.file = fs::absolute(arguments.file).string();
   fs::current_path(arguments.base);
   SweepJobs plan = sweep_jobs(study);

@@ -7,7 +7,8 @@ namespace {
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& file) : text_(text), file_(file) {
+  Parser(std::string_view text, const std::string& file, std::uint64_t first_line)
+      : text_(text), file_(file), line_(first_line) {
     constexpr std::string_view kMark = "\xef\xbb\xbf";
     if (text_.starts_with(kMark)) at_ = kMark.size();
   }
@@ -68,13 +69,13 @@ class Parser {
   std::string_view text_;
   const std::string& file_;
   std::size_t at_ = 0;
-  std::uint64_t line_ = 1;
+  std::uint64_t line_;
 };
 
 }  // namespace
 
-std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file) {
-  return Parser(text, file).run();
+std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file, std::uint64_t first_line) {
+  return Parser(text, file, first_line).run();
 }
 
 }  // namespace lockstep::correlate

@@ -15,7 +15,8 @@ struct CsvRow {
 };
 
 /// Empty lines are passed over. Throws InputError for a quote that is not closed, and for what follows a
-/// closing quote. `file` is the name for errors.
-[[nodiscard]] std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file);
+/// closing quote. `file` is the name for errors, `first_line` the number of the text's first line in it.
+[[nodiscard]] std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file,
+                                            std::uint64_t first_line = 1);
 
 }  // namespace lockstep::correlate

@@ -248,8 +248,7 @@ Measurements parse_measurements(std::string_view text, const std::string& file) 
   const std::string_view table = without_preamble(text);
   const auto skipped = static_cast<std::uint64_t>(
       std::count(text.begin(), text.end() - static_cast<std::ptrdiff_t>(table.size()), '\n'));
-  auto rows = parse_csv(table, file);
-  for (CsvRow& row : rows) row.line += skipped;
+  const auto rows = parse_csv(table, file, skipped + 1);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const Reader reader = reader_for(rows[r]);
     if (reader == nullptr) continue;

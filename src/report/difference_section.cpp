@@ -11,25 +11,6 @@
 namespace lockstep::report {
 namespace {
 
-struct Pair {
-  const Judged* a;
-  const Judged* b;
-};
-
-/// The n-th launch with the title in each.
-std::vector<Pair> pairs_of(const std::vector<Judged>& of_a, const std::vector<Judged>& of_b) {
-  std::map<std::string, std::vector<const Judged*>> by_title;
-  for (const Judged& k : of_b) by_title[k.kernel->title].push_back(&k);
-  std::map<std::string, std::size_t> used;
-  std::vector<Pair> pairs;
-  for (const Judged& k : of_a) {
-    const auto& others = by_title[k.kernel->title];
-    const std::size_t n = used[k.kernel->title]++;
-    if (n < others.size()) pairs.push_back({&k, others[n]});
-  }
-  return pairs;
-}
-
 std::vector<Cell> row_of(const Pair& p) {
   const auto number = [&](const char* path, unsigned decimals) {
     return std::vector<Cell>{number_cell(p.a->kernel->values.number(path), decimals),
@@ -63,6 +44,19 @@ std::string counters_table(const Pair& p) {
 }
 
 }  // namespace
+
+std::vector<Pair> pairs_of(const std::vector<Judged>& of_a, const std::vector<Judged>& of_b) {
+  std::map<std::string, std::vector<const Judged*>> by_title;
+  for (const Judged& k : of_b) by_title[k.kernel->title].push_back(&k);
+  std::map<std::string, std::size_t> used;
+  std::vector<Pair> pairs;
+  for (const Judged& k : of_a) {
+    const auto& others = by_title[k.kernel->title];
+    const std::size_t n = used[k.kernel->title]++;
+    if (n < others.size()) pairs.push_back({&k, others[n]});
+  }
+  return pairs;
+}
 
 std::string difference_section(const Run& a, const std::vector<Judged>& of_a, const Run& b,
                                const std::vector<Judged>& of_b) {

@@ -14,6 +14,18 @@ namespace lockstep::report {
 
 using plot::escaped;
 
+namespace {
+
+constexpr double kTwoTo64 = 18446744073709551616.0;
+
+/// As JavaScript's Number() reads it.
+std::string sort_key(double value) {
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return fmt::format("{}", value);
+}
+
+}  // namespace
+
 Cell text_cell(std::string_view text) { return {escaped(text), {}}; }
 
 Cell link_cell(std::string_view anchor, std::string_view text) {
@@ -22,7 +34,9 @@ Cell link_cell(std::string_view anchor, std::string_view text) {
 
 Cell number_cell(double value, unsigned decimals) {
   if (decimals > 0) return {fmt::format("{:.{}f}", value, decimals), value};
-  return {stats::grouped(static_cast<std::uint64_t>(std::llround(std::max(0.0, value)))), value};
+  const double whole = std::round(std::max(0.0, value));
+  if (whole >= kTwoTo64) return {fmt::format("{:.4g}", whole), value};
+  return {stats::grouped(static_cast<std::uint64_t>(whole)), value};
 }
 
 Cell share_cell(double share) {
@@ -59,7 +73,8 @@ std::string table(const std::vector<Column>& columns, const std::vector<std::vec
     for (std::size_t i = 0; i < row.size(); ++i) {
       const bool numeric = i < columns.size() && columns[i].numeric;
       html += fmt::format("<td{}{}>{}</td>", numeric ? " class=\"n\"" : "",
-                          row[i].value ? fmt::format(" data-v=\"{:.9g}\"", *row[i].value) : "", row[i].html);
+                          row[i].value ? fmt::format(" data-v=\"{}\"", sort_key(*row[i].value)) : "",
+                          row[i].html);
     }
     html += "</tr>\n";
   }

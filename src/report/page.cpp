@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "report/html.hpp"
 #include "report/sections.hpp"
@@ -24,8 +25,10 @@ constexpr std::string_view kSecond = "b-";  // of the anchors of the second run'
 
 std::string one_run(const Run& run) {
   const auto kernels = judge(run);
-  std::string html = paragraph(run.identity, "soft") + summary_section(run, kernels) + time_section(run);
-  for (const Judged* kernel : longest(kernels))
+  const auto sections = longest(kernels);
+  std::string html =
+      paragraph(run.identity, "soft") + summary_section(run, kernels, sections) + time_section(run);
+  for (const Judged* kernel : sections)
     html += heading(2, kernel->kernel->title, anchor_of(*kernel->kernel)) + kernel_section(run, *kernel);
   return html + system_section(run);
 }
@@ -34,34 +37,44 @@ std::string side_by_side(const std::string& a, const std::string& b) {
   return "<div class=\"two\"><div>" + a + "</div><div>" + b + "</div></div>\n";
 }
 
+/// The longest kernels of A, each beside B's, and then those of B that are not among them.
+std::vector<Pair> paired_sections(const std::vector<Judged>& of_a, const std::vector<Judged>& of_b) {
+  std::map<const Judged*, const Judged*> other;  // nothing where there is none
+  for (const Pair& p : pairs_of(of_a, of_b)) {
+    other[p.a] = p.b;
+    other[p.b] = p.a;
+  }
+  std::vector<Pair> sections;
+  std::set<const Judged*> shown;
+  for (const Judged* k : longest(of_a)) {
+    sections.push_back({k, other[k]});
+    shown.insert(other[k]);
+  }
+  for (const Judged* k : longest(of_b))
+    if (!shown.contains(k)) sections.push_back({other[k], k});
+  return sections;
+}
+
 std::string two_runs(const Run& a, const Run& b) {
   const auto of_a = judge(a), of_b = judge(b);
   const auto head = [](const char* letter, const Run& run) {
     return heading(2, fmt::format("{}: {}", letter, run.folder)) + paragraph(run.identity, "soft");
   };
+  const auto sections = paired_sections(of_a, of_b);
+  std::vector<const Judged*> shown_of_a, shown_of_b;
+  for (const Pair& p : sections) {
+    if (p.a) shown_of_a.push_back(p.a);
+    if (p.b) shown_of_b.push_back(p.b);
+  }
   std::string html = side_by_side(head("A", a), head("B", b));
   html += difference_section(a, of_a, b, of_b);
-  html += side_by_side(summary_section(a, of_a), summary_section(b, of_b, kSecond)) +
+  html += side_by_side(summary_section(a, of_a, shown_of_a), summary_section(b, of_b, shown_of_b, kSecond)) +
           side_by_side(time_section(a), time_section(b));
-  std::map<std::string, const Judged*> in_b;
-  for (const Judged& k : of_b) in_b.emplace(k.kernel->title, &k);
-  const auto section_of_b = [&](const Judged& k) {
-    return heading(3, "B", anchor_of(*k.kernel, kSecond)) + kernel_section(b, k);
-  };
-  for (const Judged* k : longest(of_a)) {
-    const auto other = in_b.find(k->kernel->title);
-    const bool both = other != in_b.end();
-    html += heading(2, k->kernel->title, anchor_of(*k->kernel)) +
-            side_by_side(heading(3, "A") + kernel_section(a, *k),
-                         both ? section_of_b(*other->second) : paragraph("B has no such kernel."));
-    if (both) in_b.erase(other);
-  }
-  for (const Judged* k : longest(of_b)) {
-    const auto rest = in_b.find(k->kernel->title);
-    if (rest != in_b.end() && rest->second == k)
-      html +=
-          heading(2, k->kernel->title) + side_by_side(paragraph("A has no such kernel."), section_of_b(*k));
-  }
+  for (const Pair& p : sections)
+    html += heading(2, (p.a ? p.a : p.b)->kernel->title, p.a ? anchor_of(*p.a->kernel) : "") +
+            side_by_side(p.a ? heading(3, "A") + kernel_section(a, *p.a) : paragraph("A has no such kernel."),
+                         p.b ? heading(3, "B", anchor_of(*p.b->kernel, kSecond)) + kernel_section(b, *p.b)
+                             : paragraph("B has no such kernel."));
   return html + side_by_side(system_section(a), system_section(b));
 }
 

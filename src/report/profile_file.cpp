@@ -6,6 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "stats/repeated_key.hpp"
+#include "stats/text.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::report {
@@ -118,6 +120,8 @@ LaunchProfile launch_of(const std::string& file, const ProfileJson& json,
 Profile parse_profile(const std::string& text, const std::string& file) {
   const ProfileJson root = ProfileJson::parse(text, nullptr, false);
   if (root.is_discarded()) fail(file, "not valid JSON");
+  if (const auto key = stats::repeated_key(text))
+    fail(file, fmt::format("found \"{}\" twice", stats::printable(*key)));
   if (const ProfileJson& schema = need(file, root, "schema", ProfileJson::value_t::number_unsigned);
       schema != 1u)
     throw InputError(file, 0, fmt::format("found schema {}, this program reads schema 1", schema.dump()));

@@ -20,8 +20,10 @@ struct Judged {
 [[nodiscard]] std::vector<Judged> judge(const Run& run);
 
 /// The first screen: where the run's time goes and what bounds its kernels. If there are many launches, the
-/// list has one row per kernel, for its longest launch. `prefix`: of the anchors of this run's kernels.
+/// list has one row per kernel, for its longest launch. `sections`: kernels that have one, so that a link may
+/// lead there; `prefix`: of their anchors.
 [[nodiscard]] std::string summary_section(const Run& run, const std::vector<Judged>& kernels,
+                                          const std::vector<const Judged*>& sections,
                                           std::string_view prefix = "");
 
 /// Bottleneck, how busy each part was, roofline, stalls, memory, occupancy, instructions.
@@ -38,6 +40,13 @@ struct Judged {
 /// Copies, managed memory, links, remarks.
 [[nodiscard]] std::string system_section(const Run& run);
 
+/// A launch in each of two runs.
+struct Pair {
+  const Judged* a = nullptr;
+  const Judged* b = nullptr;
+};
+/// The n-th launch with a title in each, where both have it.
+[[nodiscard]] std::vector<Pair> pairs_of(const std::vector<Judged>& of_a, const std::vector<Judged>& of_b);
 /// Two runs: their kernels with differences.
 [[nodiscard]] std::string difference_section(const Run& a, const std::vector<Judged>& of_a, const Run& b,
                                              const std::vector<Judged>& of_b);

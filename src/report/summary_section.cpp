@@ -58,12 +58,12 @@ std::vector<Row> rows_of(const std::vector<Judged>& kernels) {
   return rows;
 }
 
-std::vector<Cell> cells_of(const Run& run, const Row& row, double all, std::string_view prefix) {
+std::vector<Cell> cells_of(const Run& run, const Row& row, double all, const Cell& name) {
   const Judged& k = *row.shown;
   std::string why = "<span class=\"bound\">" + plot::escaped(k.diagnosis.bound.title) + "</span>";
   for (const Finding& f : k.diagnosis.also)
     why += "<br><span class=\"soft\">also: " + plot::escaped(f.title) + "</span>";
-  return {link_cell(anchor_of(*k.kernel, prefix), k.kernel->title),
+  return {name,
           number_cell(static_cast<double>(row.launches)),
           number_cell(microseconds(run, row.cycles), 2),
           share_cell(all > 0 ? row.cycles / all : 0),
@@ -99,7 +99,8 @@ std::vector<const Judged*> longest(const std::vector<Judged>& kernels) {
   return chosen;
 }
 
-std::string summary_section(const Run& run, const std::vector<Judged>& kernels, std::string_view prefix) {
+std::string summary_section(const Run& run, const std::vector<Judged>& kernels,
+                            const std::vector<const Judged*>& sections, std::string_view prefix) {
   const double total = run.whole.number("total_cycles");
   std::string html = verdict(run, kernels, prefix);
   html += paragraph(fmt::format("{} kernel{}, {} cop{}, {} core cycles or {:.2f} us in all.", kernels.size(),
@@ -112,7 +113,8 @@ std::string summary_section(const Run& run, const std::vector<Judged>& kernels, 
   double all = 0;
   for (const Judged& k : kernels) all += k.usage.cycles;
   const std::vector<Column> columns{
-      {"kernel", "id in the trace and name; the link goes to its section", false},
+      {"kernel", "id in the trace and name; the link goes to its section, which the longest kernels have",
+       false},
       {"launches", "how often it was launched; other columns are of the longest launch"},
       {"time [us]", "from the first CTA's dispatch to the last one's end, without the launch overhead"},
       {"share", "of the time of all kernels"},
@@ -124,7 +126,12 @@ std::string summary_section(const Run& run, const std::vector<Judged>& kernels, 
       {"DRAM", "of the peak bandwidth"},
       {"warps", "resident warps of a sub-core, on average"}};
   std::vector<std::vector<Cell>> rows;
-  for (const Row& row : rows_of(kernels)) rows.push_back(cells_of(run, row, all, prefix));
+  for (const Row& row : rows_of(kernels)) {
+    const Kernel& kernel = *row.shown->kernel;
+    const bool linked = std::ranges::find(sections, row.shown) != sections.end();
+    const Cell name = linked ? link_cell(anchor_of(kernel, prefix), kernel.title) : text_cell(kernel.title);
+    rows.push_back(cells_of(run, row, all, name));
+  }
   return html + table(columns, rows);
 }
 

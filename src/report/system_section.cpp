@@ -41,7 +41,11 @@ std::string copies(const Run& run) {
   return html;
 }
 
-std::string size_of(double bytes) { return size_text(static_cast<std::uint64_t>(bytes)); }
+/// Of 64 bits where there are more.
+std::string size_of(double bytes) {
+  constexpr double kTwoTo64 = 18446744073709551616.0;
+  return bytes < kTwoTo64 ? size_text(static_cast<std::uint64_t>(bytes)) : size_text(~std::uint64_t{0});
+}
 
 std::string managed(const Run& run) {
   std::string html;

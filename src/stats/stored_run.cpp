@@ -10,6 +10,7 @@
 
 #include "stats/files.hpp"
 #include "stats/names.hpp"
+#include "stats/repeated_key.hpp"
 #include "stats/text.hpp"
 #include "util/error.hpp"
 
@@ -86,6 +87,8 @@ Json parse_file(const std::string& file) {
     throw InputError(file, line_of_byte(text, byte), fmt::format("byte {}: nested too deeply", byte + 1));
   Json root = Json::parse(text, nullptr, false);
   if (root.is_discarded()) fail_to_parse(file, text);
+  if (const auto key = repeated_key(text))
+    throw InputError(file, 0, fmt::format("\"{}\" is there twice, expected each key once", printable(*key)));
   return root;
 }
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <unordered_map>
 
 #include "config/suggest.hpp"
+#include "stats/report.hpp"
 #include "stats/stored_run.hpp"
 #include "stats/text.hpp"
 #include "util/error.hpp"
@@ -158,13 +160,41 @@ std::string aligned(const std::vector<std::vector<std::string>>& lines, std::siz
   return text;
 }
 
-void need_column(const Study& study, const Table& table, const std::string& what, const std::string& name,
-                 std::uint64_t line) {
-  if (table.column(name) < table.columns.size()) return;
-  const std::vector<std::string_view> known(table.columns.begin(), table.columns.end());
-  throw InputError(study.file, line,
-                   fmt::format("{}: no run has the statistic '{}'{}; `lockstep stats` lists them", what,
-                               stats::printable(name), config::key_suggestion(name, known)));
+/// All columns that a run of this version can have. Which there are depends on the devices, on managed memory
+/// and on sampling.
+std::vector<std::string> possible_columns(const Study& study) {
+  std::vector<std::string> columns{std::string(kWorkloadColumn), "state", "error", "run"};
+  for (const Axis& axis : study.axes) columns.push_back(axis.name);
+  if (study.speedup) columns.emplace_back("speedup");
+  stats::RunReport report;
+  report.core_khz = 1;
+  report.kernels.resize(1);
+  report.kernels[0].energy = stats::EnergyParts{};
+  report.managed = stats::ManagedReport{};
+  report.system = stats::SystemReport{};
+  report.system->devices.resize(1);
+  report.sampling = stats::SamplingReport{};
+  for (auto& [column, value] : values_of(Cell::parse(stats::to_json(report)))) columns.push_back(column);
+  return columns;
+}
+
+/// Throws where the study names a column that is not one of `columns` and does not begin with `group`.
+void need_columns(const Study& study, const std::vector<std::string>& columns,
+                  const std::optional<std::string_view>& group) {
+  const auto need = [&](const std::string& what, const std::string& name, std::uint64_t line) {
+    const bool known =
+        (group && name.starts_with(*group)) || std::ranges::find(columns, name) != columns.end();
+    if (name.empty() || known) return;
+    const std::vector<std::string_view> names(columns.begin(), columns.end());
+    throw InputError(study.file, line,
+                     fmt::format("{}: no run has the statistic '{}'{}; `lockstep stats` lists them", what,
+                                 stats::printable(name), config::key_suggestion(name, names)));
+  };
+  for (const std::string& name : study.columns) need("columns", name, 0);
+  if (study.speedup) need("speedup", study.speedup->of, 0);
+  for (const Figure& figure : study.figures)
+    for (const std::string* name : {&figure.x, &figure.y, &figure.value})
+      need(fmt::format("figure '{}'", figure.name), *name, figure.line);
 }
 
 }  // namespace
@@ -206,12 +236,11 @@ Table make_table(const Study& study, std::span<const PlannedRun> runs, std::span
 void check_columns(const Study& study, const Table& table) {
   const std::size_t state = table.column("state");
   if (std::ranges::none_of(table.rows, [&](const auto& row) { return row[state] == "complete"; })) return;
-  for (const std::string& name : study.columns) need_column(study, table, "columns", name, 0);
-  if (study.speedup) need_column(study, table, "speedup", study.speedup->of, 0);
-  for (const Figure& figure : study.figures)
-    for (const std::string* name : {&figure.x, &figure.y, &figure.value})
-      if (!name->empty())
-        need_column(study, table, fmt::format("figure '{}'", figure.name), *name, figure.line);
+  need_columns(study, table.columns, {});
+}
+
+void check_names_of_columns(const Study& study) {
+  need_columns(study, possible_columns(study), "system.network.");  // what there is depends on the nodes
 }
 
 std::string to_csv(const Table& table) {

@@ -122,6 +122,19 @@ TEST_CASE("a second start makes only what is missing") {
   CHECK(bench.table() == before);
 }
 
+TEST_CASE("a column that is misspelt is refused before any run of the study") {
+  const SweepBench bench;
+  bench.study("[speedup]\nof = \"cycels\"\nagainst = { mhz = 500 }\n");
+  for (const std::vector<std::string>& how :
+       std::vector<std::vector<std::string>>{{}, {"--task", "1"}, {"--slurm"}}) {
+    const Finished refused = bench.sweep(how);
+    CHECK(refused.code == 2);
+    CHECK_THAT(refused.err,
+               Catch::Contains("s.toml: speedup: no run has the statistic 'cycels'; did you mean 'cycles'?"));
+  }
+  CHECK_FALSE(fs::exists(bench.folder / "out"));
+}
+
 TEST_CASE("a run that fails is kept with its error and the others are the better for nothing") {
   const SweepBench bench;
   // The list is in order, and so is the first line of the kernel; a later one is not.

@@ -127,6 +127,17 @@ TEST_CASE("our own CSV, a column a counter or a line a value") {
   CHECK(lines.launches[1].counters == std::map<std::string, double>{{"elapsed_ns", 2000}});
 }
 
+TEST_CASE("mistakes below what a profiler prints before its table are named by the line of the file") {
+  const std::string before = "==PROF== Connected to \"p\n==PROF== Disconnected\n";
+  CHECK_THROWS_WITH(parse_measurements(before + "kernel,cycles\nk,\"1\n", "f"),
+                    "f:4: found a quote that is not closed");
+  CHECK_THROWS_WITH(parse_measurements(before + "kernel,cycles\nk,1\nk,\"1\"2\n", "f"),
+                    "f:5: found text behind a closing quote, expected a comma or the line's end");
+  CHECK_THROWS_WITH(parse_measurements(before + "kernel,cycles\nk,one\n", "f"),
+                    "f:4: cycles: found 'one', expected a number");
+  CHECK(parse_measurements(before + "kernel,cycles\nk,1\n", "f").launches.at(0).line == 4);
+}
+
 TEST_CASE("mistakes in measurements are named by line") {
   using Catch::Contains;
   CHECK_THAT(refused_measurements("a,b\n1,2\n"), Contains("f.csv: found no header of measurements"));

@@ -81,6 +81,13 @@ TEST_CASE("a profile whose parts are missing or of another type is named with wh
   });
 }
 
+TEST_CASE("a profile in which a key is there twice is refused, whichever value would count") {
+  std::string text = profile().dump();
+  const std::string hash = "\"hash\":";
+  text.insert(text.find(hash), hash + "\"first\",");
+  CHECK(error_of_profile(text) == "p.json: found \"trace.hash\" twice, expected a profile.json of lockstep");
+}
+
 TEST_CASE("a profile's codes, rows and sub-cores are read only where they fit") {
   const std::string tail = ", expected a profile.json of lockstep";
   const auto columns = std::to_string(stats::profile_columns().size());

@@ -1,5 +1,7 @@
 // The page's parts for runs whose statistics are made by hand, on a V100 with a clock of 1 GHz: a cycle is a
 // nanosecond.
+#include "tests/report/hand_made.hpp"
+
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -9,75 +11,15 @@
 #include "report/sections.hpp"
 #include "stats/files.hpp"
 #include "stats/report.hpp"
-#include "tests/gpu/end_to_end.hpp"
-#include "util/error.hpp"
 
 namespace lockstep::report {
 namespace {
 
 using Catch::Contains;
-using Statistics = nlohmann::ordered_json;
 
-config::GpuConfig one_gigahertz() {
-  config::GpuConfig machine = config::resolve("v100");
-  machine.clock.core_khz = 1'000'000;
-  return machine;
-}
-
-stats::KernelResult kernel_of(const std::string& name, std::uint64_t id, Cycle cycles) {
-  stats::KernelResult kernel;
-  kernel.name = name;
-  kernel.id = id;
-  kernel.grid = kernel.block = {1, 1, 1};
-  kernel.cycles = cycles;
-  kernel.subcores = 320;  // 80 SMs of 4
-  kernel.counters.sm.warp_instructions = 1;
-  return kernel;
-}
-
-/// A run of 1 ms.
-stats::RunReport report_of(const config::GpuConfig& machine) {
-  stats::RunReport report;
-  report.version = "1";
-  report.gpu = "v100";
-  report.config_hash = config::hash(machine);
-  report.core_khz = machine.clock.core_khz;
-  report.total_cycles = 1'000'000;
-  report.kernels = {kernel_of("k", 1, 1000)};
-  return report;
-}
-
-/// A folder with these results; `change`: of stats.json.
-class HandMade {
- public:
-  explicit HandMade(const stats::RunReport& report, const config::GpuConfig& machine = one_gigahertz()) {
-    stats::write_outputs(path(), report, {});
-    stats::write_file(path() + "/config.ini", config::to_ini(machine));
-  }
-  [[nodiscard]] std::string path() const { return (folder_.path() / "out").string(); }
-  template <class Change>
-  void change(Change change) const {
-    Statistics json = Statistics::parse(stats::read_file(path() + "/stats.json"));
-    change(json);
-    stats::write_file(path() + "/stats.json", json.dump());
-  }
-  [[nodiscard]] std::string error() const {
-    try {
-      (void)load(path());
-    } catch (const UserError& e) {
-      return e.what();
-    }
-    return "no error";
-  }
-
- private:
-  test::TemporaryFolder folder_;
-};
-
-std::size_t times_in(const std::string& text, const std::string& part) {
-  std::size_t n = 0;
-  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
-  return n;
+std::string summary_of(const Run& run) {
+  const auto kernels = judge(run);
+  return summary_section(run, kernels, longest(kernels));
 }
 
 }  // namespace
@@ -135,6 +77,14 @@ TEST_CASE("hand-made run: managed memory in words, and its counters that are not
   CHECK_THAT(system_section(load(HandMade(report).path())), Contains(">Device 0<") && Contains(">Device 1<"));
 }
 
+TEST_CASE("hand-made run: a size of more than 64 bits is shown as the largest one") {
+  stats::RunReport report = report_of(one_gigahertz());
+  report.managed = stats::ManagedReport{};
+  const HandMade folder(report);
+  folder.change([](Statistics& json) { json["managed"]["peak_resident_pages"] = std::uint64_t{1} << 60; });
+  CHECK_THAT(system_section(load(folder.path())), Contains("at most 16777216.0 TiB of 0 B were resident."));
+}
+
 TEST_CASE("hand-made run: remarks, and why a run is partial") {
   stats::RunReport report = report_of(one_gigahertz());
   report.remarks = {"a < b", "second"};
@@ -143,14 +93,14 @@ TEST_CASE("hand-made run: remarks, and why a run is partial") {
   const HandMade folder(report);
   const Run run = load(folder.path());
   CHECK_THAT(system_section(run), Contains("<li>a &lt; b</li>\n<li>second</li>"));
-  const std::string html = summary_section(run, judge(run));
+  const std::string html = summary_of(run);
   CHECK_THAT(html, Contains("Partial results: the run was cut short (max-cycles).") &&
                        Contains("1 kernel, 0 copies, 1,000,000 core cycles or 1000.00 us in all."));
   report.partial = false;
   report.copies = {{"fill", 0, 1, 0, 1}};
   const HandMade whole(report);
   const Run complete = load(whole.path());
-  CHECK_THAT(summary_section(complete, judge(complete)), !Contains("Partial") && Contains(", 1 copy, "));
+  CHECK_THAT(summary_of(complete), !Contains("Partial") && Contains(", 1 copy, "));
 }
 
 TEST_CASE("hand-made run: of many launches a row for each kernel, by its time, with its longest launch") {
@@ -166,14 +116,14 @@ TEST_CASE("hand-made run: of many launches a row for each kernel, by its time, w
   REQUIRE(sections.size() == 2);
   CHECK(sections[0]->kernel->index == 20);
   CHECK(sections[1]->kernel->index == 5);
-  CHECK_THAT(summary_section(run, kernels, "b-"), Contains("href=\"#b-kernel-21\"") &&
-                                                      Contains(">3.60</td>") && Contains(">30</td>") &&
-                                                      Contains("</span>28.6 %"));  // 3.6 / 12.6
-  report.kernels.resize(30);  // few enough for a row each
+  CHECK_THAT(summary_section(run, kernels, sections, "b-"),
+             Contains("href=\"#b-kernel-21\"") && Contains(">3.60</td>") && Contains(">30</td>") &&
+                 Contains("</span>28.6 %"));  // 3.6 / 12.6
+  report.kernels.resize(30);                  // few enough for a row each
   const HandMade few(report);
   const Run each = load(few.path());
   const auto all = judge(each);
-  CHECK(times_in(summary_section(each, all), "<tr>") == 31);
+  CHECK(times_in(summary_section(each, all, longest(all)), "<tr>") == 31);
   CHECK(longest(all).size() == 12);
 }
 
@@ -286,7 +236,7 @@ TEST_CASE("hand-made runs: differences are those of launches with the same title
   CHECK_THAT(html, Contains("Whole run: A 1000.00 us, B 750.00 us, -25.0 %. 2 of 3 kernels of A"));
   CHECK_THAT(html, Contains("+50.0 %") && !Contains("only"));
   CHECK_THAT(html, Contains("<td>l2.hits</td><td class=\"n\" data-v=\"0\">0</td><td class=\"n\" "
-                            "data-v=\"5\">5</td><td class=\"n\" data-v=\"inf\">new</td>"));
+                            "data-v=\"5\">5</td><td class=\"n\" data-v=\"Infinity\">new</td>"));
   CHECK_THAT(html, Contains("data-v=\"-0.25\">-25.0 %</td>"));  // 3 barriers for 4
   CHECK(times_in(html, "All counters are the same.") == 1);     // of the second launch
 }

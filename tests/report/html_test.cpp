@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <regex>
 #include <string>
 
 namespace lockstep::report {
@@ -34,6 +35,20 @@ std::size_t count(const std::string& text, const std::string& part) {
   std::size_t n = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
   return n;
+}
+
+/// What Number() of JavaScript makes of it (ECMA-262, StringToNumber): "inf" is not a number there.
+double number_in_javascript(const std::string& text) {
+  static const std::regex kDecimal("[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?");
+  if (text == "Infinity" || text == "+Infinity") return HUGE_VAL;
+  if (text == "-Infinity") return -HUGE_VAL;
+  return std::regex_match(text, kDecimal) ? std::stod(text) : std::nan("");
+}
+
+std::string sort_key_of(double value) {
+  const std::string html = table({{"", ""}}, {{Cell{"", value}}});
+  const auto start = html.find("data-v=\"") + 8;
+  return html.substr(start, html.find('"', start) - start);
 }
 
 }  // namespace
@@ -67,6 +82,10 @@ TEST_CASE("numbers are whole and grouped, or have their decimals; never below ze
   CHECK(number_cell(-3).html == "0");
   CHECK(number_cell(-3.25, 1).html == "-3.2");  // an exact half: to even
   CHECK(number_cell(2.675, 2).value == 2.675);
+  CHECK(number_cell(0x1p63).html == "9,223,372,036,854,775,808");
+  CHECK(number_cell(std::nextafter(0x1p64, 0)).html == "18,446,744,073,709,549,568");  // 2^64 - 2^11
+  CHECK(number_cell(0x1p64).html == "1.845e+19");
+  CHECK(number_cell(1e300).html == "1e+300");
 }
 
 TEST_CASE("a share's bar ends at 0 and 100 %, its text does not") {
@@ -96,6 +115,17 @@ TEST_CASE("a table's cells carry what they are sorted by, where it is a number")
   CHECK(html.find("<td>a</td><td class=\"n\" data-v=\"1500\">1,500</td>") != std::string::npos);
   CHECK(html.find("sortable") == std::string::npos);
   CHECK(table({}, {}).find("class=\"sortable\"") != std::string::npos);
+}
+
+TEST_CASE("what a cell is sorted by is the same number in the browser") {
+  std::mt19937_64 random(3);
+  for (const double value :
+       {0.0, -0.5, 1.0 / 3, 1e-300, 1.8e19, 123456789.0, 123456790.0, HUGE_VAL, -HUGE_VAL})
+    CHECK(number_in_javascript(sort_key_of(value)) == value);
+  for (int i = 0; i < 1000; ++i) {
+    const double value = std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 200) - 150);
+    REQUIRE(number_in_javascript(sort_key_of(value)) == value);
+  }
 }
 
 }  // namespace lockstep::report

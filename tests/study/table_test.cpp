@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "stats/descriptors.hpp"
 #include "stats/files.hpp"
 #include "study/slurm.hpp"
 #include "util/error.hpp"
@@ -132,6 +133,41 @@ TEST_CASE("columns that no run has are refused") {
   const Table table = make_table(wrong, plan(wrong), kKeys, results.store);
   CHECK_THROWS_WITH(check_columns(wrong, table),
                     Catch::Contains("columns: no run has the statistic 'l1.hit'"));
+}
+
+TEST_CASE("a column that no run can have is refused before the first one") {
+  const auto error = [](const std::string& columns, const std::string& more = "") {
+    const std::string text = "columns = [" + columns + R"(]
+[[workload]]
+trace = "t"
+[[axis]]
+name = "mhz"
+key = "clock.core_mhz"
+values = [500, 1000]
+)" + more;
+    try {
+      check_names_of_columns(parse_study(text, "s.toml"));
+    } catch (const UserError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  // Every counter that is documented, and what the whole run says.
+  for (const stats::Descriptor& d : stats::descriptors())
+    CHECK(error("\"" + std::string(d.name) + "\"") == "");
+  CHECK(error(R"("workload", "mhz", "state", "cycles", "run_ns", "elapsed_ns", "ipc", "trace.name",
+                 "energy.total_pj", "managed.faults", "sampling.launches_timed",
+                 "system.network.nics")") == "");
+  CHECK(error(R"("l1.hit")") ==
+        "s.toml: columns: no run has the statistic 'l1.hit'; did you mean 'l1.hits'?; "
+        "`lockstep stats` lists them");
+  CHECK_THAT(error(R"("speedup")"), Catch::Contains("no run has the statistic 'speedup'"));
+  const std::string speedup = "[speedup]\nof = \"cycels\"\nagainst = { mhz = 500 }\n";
+  CHECK_THAT(error("\"cycles\"", speedup),
+             Catch::StartsWith("s.toml: speedup: no run has the statistic 'cycels'"));
+  const std::string figure = "[[figure]]\nname = \"f\"\nkind = \"lines\"\nx = \"mhz\"\ny = \"ipcs\"\n";
+  CHECK_THAT(error("\"cycles\"", figure),
+             Catch::StartsWith("s.toml:8: figure 'f': no run has the statistic 'ipcs'"));
 }
 
 TEST_CASE("array indices are ranges") {
