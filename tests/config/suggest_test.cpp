@@ -14,8 +14,8 @@
 namespace lockstep::config {
 namespace {
 
-/// Optimal string alignment (Levenshtein's distance with swapped neighbours) by its recursive definition, with
-/// what is known kept.
+/// Optimal string alignment (Levenshtein's distance with swapped neighbours) by its recursive definition,
+/// with what is known kept.
 std::size_t distance_between(std::string_view a, std::string_view b,
                              std::map<std::pair<std::size_t, std::size_t>, std::size_t>& known) {
   if (a.empty() || b.empty()) return a.size() + b.size();
