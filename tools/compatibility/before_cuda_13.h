@@ -104,6 +104,10 @@ inline cudaError_t cudaMemPrefetchAsync(const void* memory, size_t bytes, int de
   return cudaMemPrefetchAsync(memory, bytes, locationOf(device), 0, stream);
 }
 
+inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, size_t count) {
+  return cudaGraphAddDependencies(graph, from, to, nullptr, count);
+}
+
 #if defined(LOCKSTEP_OLD_CUB)  // for programs that use the toolkit's CUB by functions which it no longer has
 namespace cub {
 __device__ __forceinline__ unsigned LaneId() {
