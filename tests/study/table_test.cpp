@@ -34,16 +34,17 @@ struct Results {
   }
 };
 
-const Study& study() {
-  static const Study value = parse_study(R"(
-columns = ["cycles"]
-[[workload]]
+/// What the studies here have in common.
+const std::string kWorkloadAndClocks = R"([[workload]]
 trace = "t"
 [[axis]]
 name = "mhz"
 key = "clock.core_mhz"
 values = [500, 1000]
-[[axis]]
+)";
+
+const Study& study() {
+  static const Study value = parse_study("columns = [\"cycles\"]\n" + kWorkloadAndClocks + R"([[axis]]
 name = "how"
 key = "x"
 values = ["a, b", "c"]
@@ -137,14 +138,7 @@ TEST_CASE("columns that no run has are refused") {
 
 TEST_CASE("a column that no run can have is refused before the first one") {
   const auto error = [](const std::string& columns, const std::string& more = "") {
-    const std::string text = "columns = [" + columns + R"(]
-[[workload]]
-trace = "t"
-[[axis]]
-name = "mhz"
-key = "clock.core_mhz"
-values = [500, 1000]
-)" + more;
+    const std::string text = "columns = [" + columns + "]\n" + kWorkloadAndClocks + more;
     try {
       check_names_of_columns(parse_study(text, "s.toml"));
     } catch (const UserError& e) {
