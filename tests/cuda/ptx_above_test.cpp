@@ -126,4 +126,14 @@ TEST_CASE("--ptx-above holds for launch scripts and recordings; other words are 
   CHECK(has(trace.err, "--ptx-above has no effect"));
 }
 
+TEST_CASE(
+    "where the GPU could load machine code, the remark does not say that hardware refuses the program") {
+  const PtxLimit limit{70, "v100", false};
+  const std::string machine_code = remark_on({"sm_75", true}, "add", limit);
+  CHECK(has(machine_code, "add: PTX for sm_75 runs on v100"));
+  CHECK(has(machine_code, "hardware would run the program's machine code instead"));
+  CHECK_FALSE(has(machine_code, "refuse"));
+  CHECK(has(remark_on({"sm_75", false}, "add", limit), "hardware would refuse it"));
+}
+
 }  // namespace lockstep::cuda
