@@ -204,7 +204,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const UserError&) {
   }
   exec::DeviceMemory memory(std::uint64_t{1} << 28);
-  cuda::Module module("fuzz", std::vector{whole}, 75, memory);
+  cuda::Module module("fuzz", std::vector{whole}, cuda::PtxLimit{75, "fuzz"}, memory);
   try {
     (void)module.machine_code();
     (void)module.image();
