@@ -35,7 +35,7 @@ bool guarded(const KernelRun& run, LaunchMonitor& monitor, Body&& body) {
   } catch (const exec::DeviceFault& fault) {
     if (fault.kind() == exec::FaultKind::kInstructionLimit)
       print_err("lockstep: kernel {} has no end within --{}; its warps stand at\n{}", name, run.limit,
-                first_lines(grid.dump()));
+                grid.dump());
     throw;
   }
 }

@@ -13,15 +13,6 @@ ProcessClock::time_point ProcessClock::now() noexcept {
   return time_point(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
 }
 
-std::string first_lines(const std::string& dump) {
-  constexpr std::ptrdiff_t kLines = 8;
-  const auto all = std::count(dump.begin(), dump.end(), '\n');
-  if (all <= kLines) return dump;
-  std::size_t end = 0;
-  for (std::ptrdiff_t i = 0; i < kLines; ++i) end = dump.find('\n', end) + 1;
-  return dump.substr(0, end) + fmt::format("  and {} more warps\n", all - kLines);
-}
-
 LaunchMonitor::Scope::Scope(LaunchMonitor& monitor, const std::string& kernel, std::uint64_t launch,
                             std::uint64_t ctas, std::uint64_t ctas_done)
     : monitor_(monitor) {
@@ -60,7 +51,7 @@ void LaunchMonitor::check(const std::function<std::string()>& dump) {
       "instructions; if the kernel "
       "has no end, --max-instructions stops it; its warps stand at\n{}",
       kernel_, std::chrono::duration_cast<std::chrono::seconds>(now - since_).count(),
-      static_cast<double>(instructions_) * 1e-6, first_lines(dump())));
+      static_cast<double>(instructions_) * 1e-6, dump()));
 }
 
 }  // namespace lockstep::cuda

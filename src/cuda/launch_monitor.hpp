@@ -65,7 +65,4 @@ class LaunchMonitor final : public exec::LaunchObserver {
   Clock::duration wait_{};                      // from then to the next remark
 };
 
-/// The first lines of a dump, and how many more there are.
-[[nodiscard]] std::string first_lines(const std::string& dump);
-
 }  // namespace lockstep::cuda

@@ -104,9 +104,9 @@ bool Cta::finish_round() {
 
 void Cta::notify_observer() const {
   machine_->notify_observer(0, [this] {
-    std::string text;
-    dump(text);
-    return text;
+    WarpPlaces places;
+    add_places(places);
+    return places.text();
   });
 }
 
@@ -169,7 +169,7 @@ void Cta::fault(FaultKind kind, const std::string& detail) const {
   }
 }
 
-void Cta::dump(std::string& out) const {
+void Cta::add_places(WarpPlaces& places) const {
   const Dim3 id = machine_->cta_id(state_.index);
   for (std::uint32_t w = 0; w < warps_.size(); ++w) {
     if (warps_[w].done()) continue;
@@ -177,8 +177,9 @@ void Cta::dump(std::string& out) const {
     const auto& function = *machine_->kernel.function_of(warps_[w].standing().pc).source;
     const ptx::ModuleInfo& module = machine_->kernel.program().modules[function.module];
     const std::string source = ptx::source_text(at.source, function, module.files);
-    out += fmt::format("  CTA ({},{},{}) warp {}: {}:{}{} [{}]\n", id.x, id.y, id.z, w, module.name,
-                       at.place.line, source.empty() ? "" : " (" + source + ")", ptx::print(at.form));
+    places.add(id, w,
+               fmt::format("{}:{}{} [{}]", module.name, at.place.line,
+                           source.empty() ? "" : " (" + source + ")", ptx::print(at.form)));
   }
 }
 

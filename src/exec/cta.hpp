@@ -10,6 +10,7 @@
 
 #include "exec/cta_state.hpp"
 #include "exec/warp.hpp"
+#include "exec/warp_places.hpp"
 
 namespace lockstep::exec {
 
@@ -41,8 +42,8 @@ class Cta {
   [[nodiscard]] std::uint32_t threads() const { return threads_; }
   /// Throws a fault at the first thread that has not ended.
   void fault(FaultKind kind, const std::string& detail) const;
-  /// Appends a line for each warp that has not ended: where it stands.
-  void dump(std::string& out) const;
+  /// Adds each warp that has not ended.
+  void add_places(WarpPlaces& places) const;
   /// The CTAs of its cluster by rank, itself included; one where there are no clusters.
   void join(const std::vector<Cta*>& cluster);
 

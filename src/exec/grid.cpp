@@ -137,9 +137,9 @@ std::vector<AwaitedWord> Grid::awaited() const {
 }
 
 std::string Grid::dump() const {
-  std::string text;
-  for (const auto& [index, running] : state_->started) running->cta.dump(text);
-  return text;
+  WarpPlaces places;
+  for (const auto& [index, running] : state_->started) running->cta.add_places(places);
+  return places.text();
 }
 
 Grid::State::RunningCta& Grid::State::start(std::uint64_t index) {

@@ -76,8 +76,8 @@ class LaunchObserver {
  public:
   virtual ~LaunchObserver() = default;
   /// A thread calls this after kSteps of its warp instructions (at the end of a warp's turn, so somewhat
-  /// later) and after each of its CTAs. `executed`, `ctas`: since its last call. `dump` gives Cta::dump() of
-  /// the CTA that it is executing.
+  /// later) and after each of its CTAs. `executed`, `ctas`: since its last call. `dump` says where
+  /// the warps of the CTA that it is executing stand (WarpPlaces::text()).
   virtual void executed(const RunCounts& executed, std::uint64_t ctas,
                         const std::function<std::string()>& dump) = 0;
   /// What has been executed at once was in vain: the CTAs run one by one, from the first on.
@@ -151,7 +151,7 @@ class Grid {
   /// What it has read in these turns.
   [[nodiscard]] std::vector<AwaitedWord> awaited() const;
   [[nodiscard]] RunCounts counts() const;
-  /// A line for each warp that is on its way: CTA, PTX line and instruction at which it stands.
+  /// Where the warps that are on their way stand: WarpPlaces::text(), with PTX lines and instructions.
   [[nodiscard]] std::string dump() const;
 
  private:

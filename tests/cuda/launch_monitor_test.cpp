@@ -73,11 +73,4 @@ TEST_CASE("a page is shared by its descriptor; another file is rejected") {
   CHECK(none.page().read().launch == 0);
 }
 
-TEST_CASE("a long dump is cut after eight lines") {
-  std::string dump;
-  for (int i = 0; i < 20; ++i) dump += "  line\n";
-  CHECK_THAT(first_lines(dump), Catch::EndsWith("  line\n  and 12 more warps\n"));
-  CHECK(first_lines("  one\n") == "  one\n");
-}
-
 }  // namespace lockstep::cuda
