@@ -23,7 +23,11 @@ u64 widen(F32 a) {
 /// Keeps sign and upper payload of a NaN, as the host does.
 float narrow(F64 a) { return static_cast<float>(a.value); }
 float half_to_single(F16 a) { return canonical(a.value); }
+float bf16_to_single(Bf16 a) { return canonical(a.value); }
 u16 single_to_half(F32 a) { return round_to_half(a.value); }
+u16 single_to_bf16(F32 a) { return round_to_bf16(a.value); }
+u32 singles_to_halves(F32 a, F32 b) { return u32{round_to_half(a.value)} << 16 | round_to_half(b.value); }
+u32 singles_to_bf16s(F32 a, F32 b) { return u32{round_to_bf16(a.value)} << 16 | round_to_bf16(b.value); }
 float saturated(F32 a) { return after<Post::kSat>(a.value); }
 template <Round kRound>
 float whole_single(F32 a) {
@@ -70,7 +74,11 @@ constexpr Fast kFast[] = {
     {Type::kF64, Type::kF32, kNoRounding, kernel<&widen>},
     {Type::kF32, Type::kF64, Mod::kRn, kernel<&narrow>},
     {Type::kF32, Type::kF16, kNoRounding, kernel<&half_to_single>},
+    {Type::kF32, Type::kBf16, kNoRounding, kernel<&bf16_to_single>},
     {Type::kF16, Type::kF32, Mod::kRn, kernel<&single_to_half>},
+    {Type::kBf16, Type::kF32, Mod::kRn, kernel<&single_to_bf16>},
+    {Type::kF16x2, Type::kF32, Mod::kRn, kernel<&singles_to_halves>},
+    {Type::kBf16x2, Type::kF32, Mod::kRn, kernel<&singles_to_bf16s>},
     {Type::kF32, Type::kS32, Mod::kRn, kernel<&nearest<float, s32>>},
     {Type::kF32, Type::kU32, Mod::kRn, kernel<&nearest<float, u32>>},
     {Type::kF64, Type::kS32, Mod::kRn, kernel<&nearest<double, s32>>},

@@ -104,6 +104,13 @@ constexpr u16 round_to_bf16(double x) {
   return static_cast<u16>(size > 0x7f800000 ? u32{kNan16} : (bits >> 16 & 0x8000) | rounded);
 }
 
+/// From single precision.
+constexpr u16 round_to_bf16(float x) {
+  const u32 bits = std::bit_cast<u32>(x);
+  const u32 rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return static_cast<u16>((bits & 0x7fffffff) > 0x7f800000 ? u32{kNan16} : rounded);
+}
+
 // Views. `value` is what arithmetic is done on.
 struct F32 {
   float value;

@@ -1,6 +1,9 @@
 #include "exec/alu_warpgroup.hpp"
 
 #include "exec/alu_product.hpp"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace lockstep::exec {
 namespace {
@@ -45,26 +48,69 @@ LOCKSTEP_INLINE void add_products(const WarpgroupProduct& p, const WarpgroupOper
   }
 }
 
-LOCKSTEP_INLINE void float_body(const WarpgroupProduct& p, WarpgroupOperands& o) {
+template <class Step>
+LOCKSTEP_INLINE void add_all_products(const WarpgroupProduct& p, const WarpgroupOperands& o,
+                                      const Values<float>& v, float (*sum)[kMaxWarpgroupColumns], Step step) {
+  for (int m = 0; m < kWarpRows; ++m) add_products(p, o, v, m, sum[m], step);
+}
+LOCKSTEP_INLINE float fused(float a, float b, float c) { return std::fma(a, b, c); }
+
+template <class BitsOf>
+LOCKSTEP_INLINE void to_bits(const float (*sum)[kMaxWarpgroupColumns], int columns,
+                             u32 (*to)[kMaxWarpgroupColumns], BitsOf bits_of) {
+  for (int m = 0; m < kWarpRows; ++m)
+    for (int n = 0; n < columns; ++n) to[m][n] = bits_of(sum[m][n]);
+}
+
+/// `add(values, sum)`: sum += a b.
+template <class Add>
+LOCKSTEP_INLINE void float_body(const WarpgroupProduct& p, WarpgroupOperands& o, Add add) {
   Values<float> v;
   convert<Type::kF16, Type::kBf16, Type::kTf32, Type::kE4m3, Type::kE5m2>(p.a, o.a, kWarpRows,
                                                                           p.stored_depth(), p.negate_a, v.a);
   convert<Type::kF16, Type::kBf16, Type::kTf32, Type::kE4m3, Type::kE5m2>(p.b, o.b, p.depth(), p.shape.n,
                                                                           p.negate_b, v.b);
-  const bool half = p.d == Type::kF16;
-  for (int m = 0; m < kWarpRows; ++m) {
-    float sum[kMaxWarpgroupColumns];
-    for (int n = 0; n < p.shape.n; ++n)
-      sum[n] = half ? element<Type::kF16>(o.d[m][n]) : element<Type::kF32>(o.d[m][n]);
-    add_products(
-        p, o, v, m, sum,
-        [](float a, float b, float c) __attribute__((always_inline)) { return std::fma(a, b, c); });
-    for (int n = 0; n < p.shape.n; ++n)
-      o.d[m][n] = half ? alu::round_to_16<10, 15>(sum[n]) : std::bit_cast<u32>(alu::canonical(sum[n]));
-  }
+  float sum[kWarpRows][kMaxWarpgroupColumns];
+  convert<Type::kF16, Type::kF32>(p.d, o.d, kWarpRows, p.shape.n, false, sum);
+  add(v, sum);
+  if (p.d == Type::kF16)
+    to_bits(sum, p.shape.n, o.d, [](float x) { return u32{alu::round_to_half(x)}; });
+  else
+    to_bits(sum, p.shape.n, o.d, [](float x) { return std::bit_cast<u32>(alu::canonical(x)); });
 }
-void float_base(const WarpgroupProduct& p, WarpgroupOperands& o) { float_body(p, o); }
-LOCKSTEP_WIDE void float_wide(const WarpgroupProduct& p, WarpgroupOperands& o) { float_body(p, o); }
+
+void float_base(const WarpgroupProduct& p, WarpgroupOperands& o) {
+  float_body(p, o, [&](const Values<float>& v, float(*sum)[kMaxWarpgroupColumns]) {
+    add_all_products(p, o, v, sum, fused);
+  });
+}
+
+#if defined(__x86_64__)
+/// sum += a b for a tile of rows from m on and columns from n on, whose sums stay in registers. By
+/// intrinsics, as compilers keep the tile in memory.
+constexpr int kTileRows = 8, kTileColumns = 8;
+LOCKSTEP_WIDE void add_tile(const Values<float>& v, int depth, int m, int n,
+                            float (*sum)[kMaxWarpgroupColumns]) {
+  __m256 tile[kTileRows];
+  for (int i = 0; i < kTileRows; ++i) tile[i] = _mm256_loadu_ps(&sum[m + i][n]);
+  for (int k = 0; k < depth; ++k) {
+    const __m256 row = _mm256_loadu_ps(&v.b[k][n]);
+    for (int i = 0; i < kTileRows; ++i)
+      tile[i] = _mm256_fmadd_ps(_mm256_set1_ps(v.a[m + i][k]), row, tile[i]);
+  }
+  for (int i = 0; i < kTileRows; ++i) _mm256_storeu_ps(&sum[m + i][n], tile[i]);
+}
+
+LOCKSTEP_WIDE void float_wide(const WarpgroupProduct& p, WarpgroupOperands& o) {
+  float_body(p, o, [&](const Values<float>& v, float(*sum)[kMaxWarpgroupColumns]) {
+    if (p.sparse) return add_all_products(p, o, v, sum, fused);
+    for (int m = 0; m < kWarpRows; m += kTileRows)
+      for (int n = 0; n < p.shape.n; n += kTileColumns) add_tile(v, p.depth(), m, n, sum);
+  });
+}
+#else
+void float_wide(const WarpgroupProduct& p, WarpgroupOperands& o) { float_base(p, o); }
+#endif
 
 template <class T, class Step>
 void integer_rows(const WarpgroupProduct& p, WarpgroupOperands& o, const Values<T>& v, Step step) {

@@ -69,9 +69,10 @@ class Rows {
   std::int64_t at_[kMaxTensorRank] = {}, begin_[kMaxTensorRank] = {}, last_[kMaxTensorRank] = {};
 };
 
-/// Which of the unit's elements [x, ...) lie in a row of the tensor, from x.
-std::pair<std::int64_t, std::int64_t> elements_inside(const TensorMap& map, std::int64_t x) {
-  const auto each = static_cast<std::int64_t>(kUnitBytes / map.element_bytes());
+/// Which of the unit's elements [x, ...), of `size` bytes each, lie in a row of the tensor, from x.
+std::pair<std::int64_t, std::int64_t> elements_inside(const TensorMap& map, std::uint32_t size,
+                                                      std::int64_t x) {
+  const auto each = static_cast<std::int64_t>(kUnitBytes / size);
   const std::int64_t begin = std::clamp<std::int64_t>(-x, 0, each),
                      end = std::clamp<std::int64_t>(static_cast<std::int64_t>(map.dim[0]) - x, begin, each);
   return {begin, end};
@@ -97,12 +98,12 @@ TensorMap tensor_map(WarpState& warp, const TensorForm& form, std::uint32_t l, A
 }
 
 /// One 16-byte unit between shared memory and elements [x, ...) of a row. Outside of the tensor loads give
-/// zeros and stores do nothing.
-void tensor_unit(WarpState& warp, const TensorForm& form, const TensorMap& map, std::byte* unit,
-                 Address row_address, std::int64_t x, bool row_inside, AtomicFn fn) {
-  const std::uint32_t size = map.element_bytes();
-  const auto [begin, end] = elements_inside(map, x);
-  if (!form.store) std::memset(unit, 0, kUnitBytes);
+/// zeros and stores do nothing. `size`: bytes of an element.
+void tensor_unit(WarpState& warp, const TensorForm& form, const TensorMap& map, std::uint32_t size,
+                 std::byte* unit, Address row_address, std::int64_t x, bool row_inside, AtomicFn fn) {
+  const auto [begin, end] = elements_inside(map, size, x);
+  const bool whole = row_inside && static_cast<std::uint64_t>(end - begin) * size == kUnitBytes;
+  if (!form.store && !whole) std::memset(unit, 0, kUnitBytes);
   if (!row_inside || begin == end) return;
   const auto skip = static_cast<std::uint64_t>(begin) * size,
              bytes = static_cast<std::uint64_t>(end - begin) * size;
@@ -110,6 +111,7 @@ void tensor_unit(WarpState& warp, const TensorForm& form, const TensorMap& map, 
   if (!warp.machine->view.accessible(global, bytes))
     warp.fault(FaultKind::kIllegalAddress, warp.now.mask, global, "an element of the tensor");
   auto* const there = reinterpret_cast<std::byte*>(global);
+  if (!form.store && whole) return void(std::memcpy(unit, there, kUnitBytes));
   if (!form.store) return void(std::memcpy(unit + skip, there, bytes));
   if (!fn) return void(std::memcpy(there, unit + skip, bytes));
   for (std::uint64_t i = 0; i < bytes; i += size) {
@@ -149,11 +151,12 @@ std::uint32_t copy_tile(WarpState& warp, const TensorCopy& copy, Address shared,
   const AtomicFn fn = form.reduces ? form.function(map.type) : nullptr;
   if (form.reduces && !fn)
     warp.fault(FaultKind::kIllegalInstruction, self, 0, "no such reduction for the tensor's type");
-  const auto per_unit = static_cast<std::int64_t>(kUnitBytes / map.element_bytes());
+  const std::uint32_t size = map.element_bytes(), units = map.row_bytes() / kUnitBytes;
+  const auto per_unit = static_cast<std::int64_t>(kUnitBytes / size);
   Rows rows(map, place);
   for (std::uint32_t r = 0; r < map.rows(); ++r, rows.next()) {
     if (warp.record && rows.inside()) note_row(runs, map, rows.address(0), place.first[0]);
-    for (std::uint32_t u = 0; u < map.row_bytes() / kUnitBytes; ++u) {
+    for (std::uint32_t u = 0; u < units; ++u) {
       const Address offset =
           swizzled((shared & kOffset) + r * map.row_pitch() + u * kUnitBytes, map.swizzle_bits);
       const Address at_byte = (shared & ~kOffset) + offset;
@@ -161,13 +164,12 @@ std::uint32_t copy_tile(WarpState& warp, const TensorCopy& copy, Address shared,
       if (!unit) warp.fault(FaultKind::kIllegalAddress, self, at_byte, "the tile in shared memory");
       const std::int64_t x = place.first[0] + u * per_unit;
       if (warp.machine->check) {
-        const auto [begin, end] = elements_inside(map, x);
-        const auto size = static_cast<std::int64_t>(map.element_bytes());
-        check_tensor_unit(warp, form, l, at_byte, static_cast<std::uint32_t>(begin * size),
+        const auto [begin, end] = elements_inside(map, size, x);
+        check_tensor_unit(warp, form, l, at_byte, static_cast<std::uint32_t>(begin) * size,
                           rows.address(x + begin),
-                          static_cast<std::uint32_t>(rows.inside() ? (end - begin) * size : 0));
+                          rows.inside() ? static_cast<std::uint32_t>(end - begin) * size : 0);
       }
-      tensor_unit(warp, form, map, unit, rows.address(x), x, rows.inside(), fn);
+      tensor_unit(warp, form, map, size, unit, rows.address(x), x, rows.inside(), fn);
     }
   }
   return map.rows() * map.row_bytes();
