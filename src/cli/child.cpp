@@ -106,6 +106,16 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
+/// Why a program cannot be started.
+std::string start_error(const std::string& program, int error) {
+  std::error_code ignored;
+  if (error == EACCES && fs::is_directory(program, ignored))
+    return program + " is a folder; expected a program";
+  if (error == EACCES && fs::exists(program, ignored))
+    return program + " is not executable (chmod +x makes it so)";
+  return fmt::format("{}: {}", program, std::strerror(error));
+}
+
 }  // namespace
 
 Child::Child(const Start& start) {
@@ -118,7 +128,7 @@ Child::Child(const Start& start) {
   if (start.socket >= 0) ::close(start.socket);
   if (error == 0) return;
   process_ = 0;
-  throw UserError(fmt::format("{}: {}", start.command.front(), std::strerror(error)));
+  throw UserError(start_error(start.command.front(), error));
 }
 
 Child::~Child() { wait(); }

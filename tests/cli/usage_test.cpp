@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "paths.hpp"
 #include "tests/cli/program.hpp"
@@ -148,6 +149,15 @@ TEST_CASE("exec --functional refuses what only a simulation has") {
       {"exec: --timeline, --interval, --out have no effect with --functional"});
   CHECK(slurp(folder / "ran").empty());
   CHECK(run({"exec", "--functional", "-q", "-t", "1", "-c", "a100", "--", "/bin/true"}).code == 0);
+}
+
+TEST_CASE("what cannot be started is named with the reason") {
+  const Folder folder;
+  const std::string text = folder / "notes";
+  std::ofstream(text) << "x";
+  check_refused({"exec", "-q", "--", folder.path()}, {folder.path() + " is a folder; expected a program"});
+  check_refused({"exec", "-q", "--", text}, {text + " is not executable (chmod +x makes it so)"});
+  check_refused({"exec", "-q", "--", folder / "missing"}, {folder / "missing: No such file or directory"});
 }
 
 TEST_CASE("synth writes a folder of its kind's name where none is named") {
