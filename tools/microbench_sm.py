@@ -36,7 +36,7 @@ def chains_for(op):
 
 
 class Machine:
-    """A configuration, whole or cut down to one TPC, and kernels run on it."""
+    """A configuration, whole or cut down to one TPC for each half of the L2, and kernels run on it."""
 
     def __init__(self, program, config):
         self.context, self.config = Context(program, "."), config
@@ -51,8 +51,8 @@ class Machine:
         self.values = values
         self.name = values["gpu.name"]
         self.arch = self.number("gpu.arch")
-        self.tpc = ["--set", f"gpu.sms={max(self.number('gpu.sms_per_tpc'), self.number('l2.halves'))}",
-                    "--set", "gpu.gpcs=1"]
+        gpcs = self.number("l2.halves")  # each half serves one
+        self.tpc = ["--set", f"gpu.sms={gpcs * self.number('gpu.sms_per_tpc')}", "--set", f"gpu.gpcs={gpcs}"]
 
     def number(self, key):
         return int(self.values[key].split()[0])

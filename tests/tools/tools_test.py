@@ -116,6 +116,10 @@ class Microbench(unittest.TestCase):
         self.assertAlmostEqual(machine.latency("FFMA"), 4, places=2)
         self.assertAlmostEqual(machine.rate("FFMA"), 2, places=2)
 
+    def test_two_halves_of_the_l2(self):
+        """FFMA of an A100: 4 cycles dependent."""
+        self.assertAlmostEqual(microbench_sm.Machine(PROGRAM, "a100").latency("FFMA"), 4, places=2)
+
 
 class Compare(unittest.TestCase):
     def test_chain(self):
