@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "exec/row_allocation.hpp"
 #include "ptx/control_flow.hpp"
 #include "ptx/liveness.hpp"
 #include "util/error.hpp"
@@ -156,13 +157,10 @@ void LayoutPass::lay_out_shared() {
 
 void LayoutPass::lay_out_registers(std::uint32_t index) {
   FunctionCode& code = out_.functions[index];
-  for (const ptx::Register& reg : code.source->registers) {
-    layout_.functions[index].registers.push_back(code.rows);
-    code.rows += ptx::bits(reg.type) > 64 ? 2 : 1;
-  }
   function_ = code.source;
   const ptx::ControlFlow flow(*code.source);
   const ptx::Liveness liveness(*code.source, flow);
+  code.rows = allocate_rows(*code.source, flow, liveness, layout_.functions[index].registers);
   if (code.size == 0) return;
   for (const ptx::RegisterId reg : liveness.live_before(0)) {
     code.cleared.push_back(layout_.functions[index].registers[reg]);

@@ -193,21 +193,28 @@ Liveness::Liveness(const Function& function, const ControlFlow& flow)
     : function_(&function),
       flow_(&flow),
       live_out_(Spread(function, flow).run(function)),
+      ranges_(function.registers.size()),
       pressure_(function.instructions.size()) {
   LiveSet live(function);
   for (std::uint32_t b = 0; b < live_out_.size(); ++b) {
     const Block& block = flow.blocks()[b];
     if (!block.reachable) continue;
-    for (const RegisterId id : live_out_[b]) live.add(id);
+    for (const RegisterId id : live_out_[b]) {
+      live.add(id);
+      ranges_[id].extend(block.end - 1);
+    }
     for (std::uint32_t i = block.end; i-- > block.first;) {
       const RegisterUse use = register_use(function.instructions[i]);
       for (const RegisterId id : use.writes) live.add(id);
+      for (const RegisterId id : use.writes) ranges_[id].extend(i);
+      for (const RegisterId id : use.reads) ranges_[id].extend(i);
       const Pressure after = live.pressure();
       for (const RegisterId id : use.writes) live.remove(id);
       for (const RegisterId id : use.reads) live.add(id);
       pressure_[i] = larger(after, live.pressure());
       max_ = larger(max_, pressure_[i]);
     }
+    for (const RegisterId id : live.list()) ranges_[id].extend(block.first);
     live.clear();
   }
 }

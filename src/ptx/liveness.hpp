@@ -1,6 +1,7 @@
 // Which virtual registers hold a value that is still read: the base of the register estimate.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -25,12 +26,25 @@ struct Pressure {
 };
 [[nodiscard]] Pressure pressure_of(Type type);
 
+/// Instructions [first, last] between which a register holds a value, or is written, wherever control goes.
+struct LiveRange {
+  std::uint32_t first = ~std::uint32_t{0}, last = 0;
+  /// False: no reachable instruction names the register.
+  [[nodiscard]] bool exists() const { return first <= last; }
+  void extend(std::uint32_t instruction) {
+    first = std::min(first, instruction);
+    last = std::max(last, instruction);
+  }
+};
+
 class Liveness {
  public:
   Liveness(const Function& function, const ControlFlow& flow);
 
   /// Live before `instruction` of a reachable block, in ascending order; nothing in an unreachable one.
   [[nodiscard]] std::vector<RegisterId> live_before(std::uint32_t instruction) const;
+  /// By register.
+  [[nodiscard]] const std::vector<LiveRange>& ranges() const { return ranges_; }
   /// Pressure just before and just after each instruction: the larger, by class.
   [[nodiscard]] const std::vector<Pressure>& pressure() const { return pressure_; }
   /// The largest of the function, by class.
@@ -40,6 +54,7 @@ class Liveness {
   const Function* function_;
   const ControlFlow* flow_;
   std::vector<std::vector<RegisterId>> live_out_;  // by block
+  std::vector<LiveRange> ranges_;
   std::vector<Pressure> pressure_;
   Pressure max_;
 };
