@@ -71,7 +71,7 @@ bool Slice::write_back_excess(std::uint32_t set, std::uint8_t kernel, Cycle now)
 
 /// Before the latch's request changes a line of the set: the one at `index`, or one that is not there yet.
 bool Slice::make_room_to_dirty(Latch& latch, std::optional<LineIndex> index, std::uint32_t set, Cycle now) {
-  if (index && tags_.is_dirty(*index)) return true;
+  if (index && (tags_.is_dirty(*index) || tags_.leaves_last(*index))) return true;
   if (write_back_excess(set, latch.request.kernel, now)) return true;
   latch.stall = Stall::kWrite;
   return false;

@@ -28,8 +28,14 @@ std::optional<LineIndex> TagArray::victim(std::uint32_t set, bool far, std::uint
   return index;
 }
 
-LineIndex TagArray::next_dirty(std::uint32_t set) const {
-  return choose(places_of(set), [&](LineIndex s) { return dirty_[s] != 0; });
+std::optional<LineIndex> TagArray::next_dirty(std::uint32_t set, std::uint32_t limit) const {
+  const SetWays places = places_of(set);
+  if (last_lines_ == 0) return choose(places, [&](LineIndex s) { return dirty_[s] != 0; });
+  const auto counts = [&](LineIndex s) { return dirty_[s] != 0 && last_[s] == 0; };
+  std::uint32_t dirty = 0;
+  for (LineIndex s = places.begin; s < places.begin + ways_; ++s) dirty += counts(s);
+  if (dirty < limit) return std::nullopt;
+  return choose(places, counts);
 }
 
 std::uint32_t TagArray::last_in(std::uint32_t set) const {
@@ -48,7 +54,7 @@ void TagArray::set_last(LineIndex index, bool last) {
 /// A line that becomes one of those that leave last where these have all their ways: the one of them that the
 /// policy would replace is like others from now on.
 void TagArray::change_priority(LineIndex index, L2Placing placing) {
-  const bool was_last = last_lines_ > 0 && last_[index] != 0;
+  const bool was_last = leaves_last(index);
   if (placing.priority == L2Priority::kFirst) {
     if (!was_last) return;
     set_last(index, false);

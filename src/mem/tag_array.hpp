@@ -77,11 +77,12 @@ class TagArray {
                                                 L2Placing placing = {}) const;
 
   /// The one of a set's dirty lines that the policy would replace, when there are `limit` (at least 1) of
-  /// them or more.
+  /// them or more. Lines that leave last are not among them.
   [[nodiscard]] std::optional<LineIndex> excess_dirty(std::uint32_t set, std::uint32_t limit) const {
     if (dirty_lines_[set] < limit) return std::nullopt;
-    return next_dirty(set);
+    return next_dirty(set, limit);
   }
+  [[nodiscard]] bool leaves_last(LineIndex index) const { return last_lines_ > 0 && last_[index] != 0; }
 
   [[nodiscard]] bool in_use(LineIndex index) const { return keys_[index] != 0; }
   [[nodiscard]] Line& operator[](LineIndex index) { return lines_[index]; }
@@ -186,7 +187,7 @@ class TagArray {
   [[nodiscard]] LineIndex choose(SetWays set, May&& may) const {
     return std::visit([&](const auto& r) { return r.choose(recency_, set, may); }, replacement_);
   }
-  [[nodiscard]] LineIndex next_dirty(std::uint32_t set) const;
+  [[nodiscard]] std::optional<LineIndex> next_dirty(std::uint32_t set, std::uint32_t limit) const;
   void count_clean(LineIndex index) {
     if (!dirty_[index]) return;
     dirty_[index] = 0;

@@ -69,6 +69,26 @@ TEST_CASE("the least recently used of too many dirty lines, also when the number
   }
 }
 
+TEST_CASE("dirty lines that leave last are not among those of which there may be too many") {
+  TagArray tags(8 * 128, 8);
+  const auto fill = [&](Address line, L2Placing placing) {
+    const LineIndex index = *tags.victim(0, false, 4, placing);
+    tags.insert(index, line, false, placing);
+    tags.mark_dirty(index, 0, 1);
+    return index;
+  };
+  for (Address line = 0; line < 5; ++line) fill(line * 128, {L2Priority::kLast, 6});
+  CHECK_FALSE(tags.excess_dirty(0, 1));
+  const LineIndex older = fill(5 * 128, {}), newer = fill(6 * 128, {});
+  CHECK_FALSE(tags.excess_dirty(0, 3));
+  CHECK(tags.excess_dirty(0, 2) == older);
+  tags.use(older, {L2Priority::kLast, 6});
+  CHECK_FALSE(tags.excess_dirty(0, 2));
+  CHECK(tags.excess_dirty(0, 1) == newer);
+  tags.note_resets(1);  // all are like others
+  CHECK(tags.excess_dirty(0, 7) == LineIndex{0});
+}
+
 TEST_CASE("what takes a dirty line's place is clean, and so is nothing") {
   TagArray tags(2 * 128, 2);
   const auto fill = [&](Address line) {
