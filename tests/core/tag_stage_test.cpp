@@ -213,7 +213,7 @@ TEST_CASE("a parked line does not pass an operation that can go on, and local me
   CHECK(bench.stage.look_up_again(bench.now, line));
 }
 
-TEST_CASE("a line that misses the TLB and finds the table full is translated once") {
+TEST_CASE("a line that misses the TLB and finds the table full is parked once there is an entry") {
   config::GpuConfig c = tag_config(1, 300);
   c.l1.pending_instructions = 1;
   TagBench bench(c);
@@ -232,6 +232,26 @@ TEST_CASE("a line that misses the TLB and finds the table full is translated onc
   CHECK(bench.counters[0].tlb_waits == 1);
   while (!bench.translator->has_work()) bench.cycle();
   CHECK(bench.now == freed + 1 + 300);
+}
+
+TEST_CASE("a parked line waits for an operation that is held up by the port alone") {
+  config::GpuConfig c = tag_config(4, 300);
+  c.icnt.sm_queue_entries = 1;
+  TagBench bench(c);
+  bench.begin(0, {kData, kData});  // the second one hits what the first one brings
+  while (!bench.translator->has_work()) bench.cycle();
+  REQUIRE(bench.stage.look_up_again(bench.now, bench.translator->line()));
+  bench.translator->line_done();
+  while (bench.asked.empty()) bench.cycle();
+  bench.reply(0, 0xf);
+  const ParkedLine second = bench.translator->line();
+  bench.cycle();
+  bench.begin(1, lines_from(kData + kLineBytes, 4));
+  REQUIRE(bench.stage.active());
+  CHECK_FALSE(bench.stage.look_up_again(bench.now, second));
+  while (bench.stage.active()) bench.cycle();
+  bench.cycle();
+  CHECK(bench.stage.look_up_again(bench.now, second));
 }
 
 }  // namespace
