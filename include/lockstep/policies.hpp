@@ -50,8 +50,8 @@ enum class EvictionUnit : std::uint8_t { kPage, kLeaf, kTree };  // 4 KiB, 64 Ki
 using Evictor = std::function<std::optional<std::uint64_t>(const EvictionUnits& units)>;
 
 /// Registers a policy under a name, which is then a value of uvm.prefetcher or uvm.evictor. To be called
-/// first Machine is made, for at most kMaxPolicies of each. Throws Error: too late, too many, or a name that
-/// too late or too often, or if the name is taken.
+/// before the first Machine is made, for at most kMaxPolicies of each. Throws Error if it is called too late
+/// or too often, or if the name is taken.
 inline constexpr std::size_t kMaxPolicies = 8;
 void add_prefetcher(const std::string& name, const std::string& help, Prefetcher prefetcher);
 void add_evictor(const std::string& name, const std::string& help, EvictionUnit unit, Evictor evictor);

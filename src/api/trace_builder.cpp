@@ -116,6 +116,8 @@ void TraceBuilder::copy_to_device(std::uint64_t address, std::uint64_t bytes) {
 
 void TraceBuilder::kernel(const Launch& launch, const Code& code) {
   guarded([&] {
+    if (launch.name.find('\n') != std::string::npos)
+      throw UserError(fmt::format("kernel {}: expected a name of one line", folder_->kernels + 1));
     trace::KernelHeader header;
     header.name = launch.name;
     header.id = folder_->kernels + 1;

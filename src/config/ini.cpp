@@ -102,10 +102,10 @@ IniText parse_ini(std::string_view text, const std::string& file) {
   return parser.take();
 }
 
-std::string read_text_file(const std::string& file) {
+std::string read_text_file(const std::string& file, std::string_view what) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error))
-    throw InputError(file, 0, "is a directory, expected an INI file");
+    throw InputError(file, 0, fmt::format("is a directory, expected {}", what));
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   if (!in) throw InputError(file, 0, std::string("cannot be opened: ") + std::strerror(errno));
@@ -113,7 +113,8 @@ std::string read_text_file(const std::string& file) {
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) throw InputError(file, 0, "cannot be read");
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kMaxFileBytes) throw InputError(file, 0, "is larger than 1 MiB, expected an INI file");
+  if (text.size() > kMaxFileBytes)
+    throw InputError(file, 0, fmt::format("is larger than 1 MiB, expected {}", what));
   return text;
 }
 

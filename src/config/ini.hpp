@@ -24,7 +24,7 @@ struct IniText {
 /// of a line or after a blank. `file` is the name for errors. Throws InputError.
 [[nodiscard]] IniText parse_ini(std::string_view text, const std::string& file);
 
-/// The content of a file of at most 1 MiB. Throws UserError / InputError.
-[[nodiscard]] std::string read_text_file(const std::string& file);
+/// The content of a file of at most 1 MiB. Throws UserError / InputError, which says that `what` is expected.
+[[nodiscard]] std::string read_text_file(const std::string& file, std::string_view what = "an INI file");
 
 }  // namespace lockstep::config

@@ -108,7 +108,7 @@ Copy Arrays::copy_3d(const abi::Memcpy3DParms& p) const {
       return a.part(from.x * unit, from.y, from.z);
     }
     if (p.extent.depth > 1 && pointer.ysize < p.extent.height) throw ApiError(Status::kErrorInvalidValue);
-    if (p.extent.height * p.extent.depth > 1 && pointer.pitch < p.extent.width * unit)
+    if ((p.extent.height > 1 || p.extent.depth > 1) && pointer.pitch < p.extent.width * unit)
       throw ApiError(Status::kErrorInvalidPitchValue);
     CopyEnd e = linear(pointer.ptr, pointer.pitch, pointer.pitch * pointer.ysize);
     e.address += from.z * e.slice + from.y * e.pitch + from.x;
@@ -118,7 +118,7 @@ Copy Arrays::copy_3d(const abi::Memcpy3DParms& p) const {
   copy.width = p.extent.width * unit;
   copy.height = p.extent.height;
   copy.depth = p.extent.depth;
-  if (copy.width * copy.height * copy.depth == 0) return copy;
+  if (p.extent.width == 0 || copy.height == 0 || copy.depth == 0) return copy;
   copy.to = end(p.dstArray, p.dstPos, p.dstPtr);
   copy.from = end(p.srcArray, p.srcPos, p.srcPtr);
   copy.kind = p.kind;

@@ -104,7 +104,7 @@ std::vector<double> range_of(TableReader& range) {
     const double n = static_cast<double>(i);
     const double value = step ? *from + n * *step : *from * std::pow(*factor, n);
     if (value > *to + slack) return values;
-    values.push_back(value);
+    values.push_back(step && std::abs(value) <= slack ? 0 : value);
   }
   range.fail(fmt::format("expected at most {} values", kMaxValues));
 }

@@ -47,7 +47,8 @@ class RunStore {
   [[nodiscard]] Stored lookup(const std::string& key) const;
   /// Precondition: the caller holds the lock.
   [[nodiscard]] Stored lookup_unlocked(const std::string& key) const;
-  /// Before a run: creates its folder and removes the record of an earlier failure. Throws UserError.
+  /// Before a run, in its folder: says what it is and removes the record of an earlier failure. Throws
+  /// UserError.
   void prepare(const std::string& key, const std::string& identity) const;
   /// Throws UserError.
   void fail(const std::string& key, const std::string& error) const;

@@ -86,7 +86,9 @@ TomlValue parse_toml(std::string_view text, const std::string& file) {
   }
 }
 
-TomlValue read_toml(const std::string& file) { return parse_toml(config::read_text_file(file), file); }
+TomlValue read_toml(const std::string& file) {
+  return parse_toml(config::read_text_file(file, "a TOML file"), file);
+}
 
 TableReader::TableReader(const TomlValue& table, std::string file, std::string where)
     : map_(std::get_if<TomlMap>(&table.data)),

@@ -67,6 +67,9 @@ TEST_CASE("ranges have both ends, in decimals as people write them") {
   CHECK(labels(axis("from = 0.1, to = 0.5, step = 0.1")) == Texts{"0.1", "0.2", "0.3", "0.4", "0.5"});
   CHECK(labels(axis("from = 32, to = 256, factor = 2")) == Texts{"32", "64", "128", "256"});
   CHECK(labels(axis("from = 7, to = 7, step = 1")) == Texts{"7"});
+  // In doubles -0.3 + 3 * 0.1 is 5.6e-17, and -0.0 has a sign.
+  CHECK(labels(axis("from = -0.3, to = 0.1, step = 0.1")) == Texts{"-0.3", "-0.2", "-0.1", "0", "0.1"});
+  CHECK(labels(axis("from = -0.0, to = 1, step = 1")) == Texts{"0", "1"});
   // Whole numbers have all their digits: 2^40 to 2^42, and neighbours of 13 digits.
   CHECK(labels(axis("from = 1099511627776, to = 4398046511104, factor = 2")) ==
         Texts{"1099511627776", "2199023255552", "4398046511104"});
