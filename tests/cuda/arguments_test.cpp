@@ -29,6 +29,10 @@ TEST_CASE("copies and fills of random lines, rectangles and boxes move the bytes
   passes(LOCKSTEP_COPIES_PROGRAM);
 }
 
+TEST_CASE("arrays, textures, surfaces and pools are as they were made; fills reach what they name") {
+  passes(LOCKSTEP_OBJECTS_PROGRAM);
+}
+
 TEST_CASE("edges, clones, parameters and kept objects of graphs are those that the program made") {
   passes(LOCKSTEP_GRAPH_QUERIES_PROGRAM);
 }
