@@ -29,6 +29,11 @@ TEST_CASE("copies and fills of random lines, rectangles and boxes move the bytes
   passes(LOCKSTEP_COPIES_PROGRAM);
 }
 
+TEST_CASE(
+    "what is set of devices, contexts, streams and functions is found again; what cannot be is refused") {
+  passes(LOCKSTEP_SETTINGS_PROGRAM, "lockstep: warning: stream attribute 3 has no effect\n");
+}
+
 TEST_CASE("arrays, textures, surfaces and pools are as they were made; fills reach what they name") {
   passes(LOCKSTEP_OBJECTS_PROGRAM);
 }
