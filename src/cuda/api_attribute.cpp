@@ -55,6 +55,7 @@ int copy_of_stream(abi::Stream to, abi::Stream from) {
     const StreamState& given = rt.streams.stream(from);
     stream.attributes = given.attributes;
     stream.window = given.window;
+    stream.priority = given.priority;
   });
 }
 

@@ -134,15 +134,18 @@ LOCKSTEP_CUDA_API cudaDeviceGetLimit(std::size_t* value, int limit) {
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetCacheConfig(int* preference) {
-  return api([&](Runtime&) {
+  return api([&](Runtime& rt) {
     require(preference != nullptr);
-    *preference = 0;
+    *preference = rt.devices.current().cache_preference;
   });
 }
 // The carve-out follows from the kernel's shared memory: the preference is a hint that the model does not
 // need.
 LOCKSTEP_CUDA_API cudaDeviceSetCacheConfig(int preference) {
-  return api([&](Runtime&) { require(preference >= 0 && preference <= 3); });
+  return api([&](Runtime& rt) {
+    require(preference >= 0 && preference <= 3);
+    rt.devices.current().cache_preference = preference;
+  });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
   return api([&](Runtime& rt) {

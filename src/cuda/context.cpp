@@ -28,7 +28,7 @@ Created& created() {
 Context& primary_context(unsigned device) {
   static std::vector<Context>& all = *[] {
     auto* const made = new std::vector<Context>(exec::kMaxDevices);
-    for (unsigned d = 0; d < exec::kMaxDevices; ++d) (*made)[d] = {d, 0, 0, d + 1U};
+    for (unsigned d = 0; d < exec::kMaxDevices; ++d) (*made)[d] = {d, 0, 0, d + 1U, false};
     return made;
   }();
   return all[device];
@@ -37,7 +37,7 @@ Context& primary_context(unsigned device) {
 Context& create_context(unsigned device, unsigned flags) {
   Created& all = created();
   const std::scoped_lock lock(all.mutex);
-  return all.contexts.emplace_back(Context{device, flags, 0, exec::kMaxDevices + ++all.made});
+  return all.contexts.emplace_back(Context{device, flags, 0, exec::kMaxDevices + ++all.made, false});
 }
 
 bool is_context(const void* context, unsigned devices) {
@@ -71,11 +71,13 @@ void set_current_device(unsigned device) {
   auto& stack = context_stack();
   if (!stack.empty()) stack.pop_back();
   stack.push_back(&primary_context(device));
+  stack.back()->used = true;
 }
 
 void make_context_current() {
   auto& stack = context_stack();
   if (stack.empty()) stack.push_back(&primary_context(0));
+  stack.back()->used = true;
 }
 
 }  // namespace lockstep::cuda

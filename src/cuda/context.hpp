@@ -11,6 +11,7 @@ struct Context {
   unsigned flags = 0;
   unsigned users = 0;    // of a primary context
   std::uint64_t id = 0;  // no other context has or had it
+  bool used = false;     // a primary context: by the runtime, since the device's last reset
 };
 
 /// The device's primary context; it is there from the start.

@@ -2,6 +2,8 @@
 // the runtime's, result codes the same numbers but for a few. CUDA driver API 13, x86-64.
 #pragma once
 
+#include <bit>
+
 #include "cuda/api.hpp"
 
 namespace lockstep::cuda {
@@ -24,6 +26,12 @@ struct MemoryType {
 
 /// The driver's code of a result of the runtime.
 [[nodiscard]] int driver_result(int status);
+
+/// enum CUctx_flags: at most one way to wait, and none that cuda.h does not have.
+inline void require_context_flags(unsigned flags) {
+  constexpr unsigned kSchedule = 7, kMask = 0xff;
+  require((flags & ~kMask) == 0 && std::popcount(flags & kSchedule) <= 1);
+}
 
 /// Runs `call()`, which gives a result of the runtime, without touching the thread's last runtime error.
 template <class Call>

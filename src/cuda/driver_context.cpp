@@ -6,6 +6,8 @@
 
 extern "C" {
 int cudaDeviceGetByPCIBusId(int*, const char*);
+int cudaDeviceGetCacheConfig(int*);
+int cudaDeviceSetCacheConfig(int);
 int cudaHostGetFlags(unsigned*, void*);
 int cudaProfilerStart();
 int cudaProfilerStop();
@@ -117,6 +119,7 @@ LOCKSTEP_CUDA_API cuCtxCreate_v3(void** context, const void*, int affinities, un
   return driver_api([&](Runtime& rt) {
     require(context != nullptr && affinities >= 0);
     require(affinities == 0, Status::kErrorUnsupportedExecAffinity);
+    require_context_flags(flags);
     context_stack().push_back(&create_context(rt.devices.at(device).number(), flags));
     *context = context_stack().back();
   });
@@ -161,19 +164,19 @@ LOCKSTEP_CUDA_API cuCtxWaitEvent(void* context, void* event) {
   });
 }
 LOCKSTEP_CUDA_API cuCtxSetFlags(unsigned flags) {
-  return driver_api([&](Runtime&) { current_context().flags = flags; });
+  return driver_api([&](Runtime&) {
+    require_context_flags(flags);
+    current_context().flags = flags;
+  });
 }
 LOCKSTEP_CUDA_API cuCtxGetExecAffinity(void*, int) {
   return static_cast<int>(Status::kErrorUnsupportedExecAffinity);
 }
 LOCKSTEP_CUDA_API cuCtxGetCacheConfig(int* preference) {
-  return driver_api([&](Runtime&) {
-    require(preference != nullptr);
-    *preference = 0;
-  });
+  return driver([&] { return cudaDeviceGetCacheConfig(preference); });
 }
 LOCKSTEP_CUDA_API cuCtxSetCacheConfig(int preference) {
-  return driver_api([&](Runtime&) { require(preference >= 0 && preference <= 3); });
+  return driver([&] { return cudaDeviceSetCacheConfig(preference); });
 }
 LOCKSTEP_CUDA_API cuCtxGetSharedMemConfig(int* config) {
   return driver([&] { return bank_size(config); });

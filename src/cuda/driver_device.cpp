@@ -22,6 +22,7 @@ constexpr unsigned kTensorMapArch = 90;
 int create(void** context, unsigned flags, int device) {
   return driver_api([&](Runtime& rt) {
     require(context != nullptr);
+    require_context_flags(flags);
     context_stack().push_back(&create_context(rt.devices.at(device).number(), flags));
     *context = context_stack().back();
   });
@@ -174,14 +175,18 @@ LOCKSTEP_CUDA_API cuDevicePrimaryCtxReset_v2(int device) {
   });
 }
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
-  return driver_api([&](Runtime& rt) { primary_context(rt.devices.at(device).number()).flags = flags; });
+  return driver_api([&](Runtime& rt) {
+    Context& primary = primary_context(rt.devices.at(device).number());
+    require_context_flags(flags);
+    primary.flags = flags;
+  });
 }
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
   return driver_api([&](Runtime& rt) {
     require(flags != nullptr && active != nullptr);
     const Context& primary = primary_context(rt.devices.at(device).number());
     *flags = primary.flags;
-    *active = primary.users > 0 ? 1 : 0;
+    *active = primary.users > 0 || primary.used ? 1 : 0;
   });
 }
 

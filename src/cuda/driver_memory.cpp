@@ -87,7 +87,8 @@ LOCKSTEP_CUDA_API cuMemAllocManaged(DevicePointer* p, std::size_t bytes, unsigne
   return driver([&] { return cudaMallocManaged(as_pointer(p), bytes, flags); });
 }
 LOCKSTEP_CUDA_API cuMemAllocPitch_v2(DevicePointer* p, std::size_t* pitch, std::size_t width,
-                                     std::size_t height, unsigned) {
+                                     std::size_t height, unsigned element) {
+  if (element != 4 && element != 8 && element != 16) return static_cast<int>(Status::kErrorInvalidValue);
   return driver([&] { return cudaMallocPitch(as_pointer(p), pitch, width, height); });
 }
 LOCKSTEP_CUDA_API cuMemAllocHost_v2(void** p, std::size_t bytes) {

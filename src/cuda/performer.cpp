@@ -213,8 +213,9 @@ void Performer::note(const Fill& f, const StreamState& stream) {
 
 void Performer::fill(const Fill& f, const StreamState& stream) {
   exec::DeviceMemory& memory = parts_.memory;
-  if (!memory.in_arena(address_of(f.address))) throw ApiError(Status::kErrorInvalidValue);
   const std::uint64_t span = span_of(f.pitch, f.slice, f.width * f.element, f.height, f.depth);
+  const Address first = address_of(f.address);  // also registered memory of the host
+  if (!memory.in_arena(first) && !memory.accessible(first, span)) throw ApiError(Status::kErrorInvalidValue);
   check_range(memory, f.address, span);
   note(f, stream);
   for (std::size_t z = 0; z < f.depth; ++z)

@@ -201,6 +201,8 @@ void Runtime::reset() {
   modules.reset(own.number());
   for (unsigned peer = 0; peer < settings.devices; ++peer) memory.set_peer(own.number(), peer, false);
   own.sticky = Status::kSuccess;
+  own.cache_preference = 0;
+  primary_context(own.number()).used = false;
 }
 
 void Runtime::report() {

@@ -87,6 +87,14 @@ std::uint64_t window_of(ptx::Space space) {
   }
 }
 
+/// The first register of a destination, some of whose elements may be the sink; nullptr where there is none.
+const ptx::Operand* first_register(const ptx::Operand& operand) {
+  if (operand.kind == OperandKind::kRegister) return &operand;
+  for (const ptx::Operand& element : operand.elements)
+    if (const ptx::Operand* const found = first_register(element)) return found;
+  return nullptr;
+}
+
 bool polls(const ptx::Form& form) {
   return form.has(Mod::kVolatile) || form.has(Mod::kRelaxed) || form.has(Mod::kAcquire) ||
          form.has(Mod::kMmio) || form.has(Mod::kCv);
@@ -136,11 +144,10 @@ void Decoder::decode_load(const Inst& inst, Operation& op) {
   const ptx::Type type = inst.form.last_type();
   std::vector<OperandRef> destinations;
   flatten(inst.operands[0], type, op, destinations);
-  const Op* first = &inst.operands[0];
-  while (!first->elements.empty()) first = &first->elements.front();
+  const Op* const first = first_register(inst.operands[0]);
   set_elements(form, type, destinations.size());
   form.polls = polls(inst.form);
-  if (ptx::is_signed(type) && first->kind == OperandKind::kRegister) {
+  if (ptx::is_signed(type) && first != nullptr) {
     form.extend = static_cast<std::uint8_t>(ptx::bits(type));
     form.width = static_cast<std::uint8_t>(ptx::bits(function_->registers[first->reg].type));
     if (form.extend >= form.width) form.extend = 0;

@@ -66,8 +66,10 @@ std::vector<OperandRef> Decoder::place_operands(const Op& operand, const Texture
 
 void Decoder::decode_fetch(const Inst& inst, Operation& op, TextureForm& form) {
   geometry_of(inst, form);
-  if (inst.form.types.size() != 2 || ptx::bits(inst.form.type()) != 32)
-    fail("only results of 32 bits are supported");
+  const ptx::Type result = inst.form.type();
+  if (inst.form.types.size() != 2) fail("expected the types of results and coordinates");
+  if (result == ptx::Type::kF16x2 || ptx::bits(result) != 32)
+    fail(fmt::format("results of .{} are not supported", ptx::name(result)));
   form.integer = inst.form.types[1] == ptx::Type::kS32;
   const bool gather = inst.op() == Opcode::kTld4;
   form.kind = gather                  ? TextureForm::Kind::kGather

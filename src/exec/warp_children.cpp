@@ -153,11 +153,11 @@ std::uint64_t call_device_runtime(WarpState& warp, const CallSite& site, std::ui
     case Runtime::kCreateHandle:  // streams and events: what is launched runs in the order of the launches
       put_result(warp, l, value(0), kFirstStream + warp.machine->handles++, 8);
       return kSuccess;
-    case Runtime::kGetDevice:
-      put_result(warp, l, value(0), 0, 4);
+    case Runtime::kGetDevice:  // as the host numbers them
+      put_result(warp, l, value(0), warp.machine->launch.device, 4);
       return kSuccess;
     case Runtime::kDeviceCount:
-      put_result(warp, l, value(0), 1, 4);
+      put_result(warp, l, value(0), warp.machine->memory.devices(), 4);
       return kSuccess;
     case Runtime::kVersion:
       put_result(warp, l, value(0), kRuntimeVersion, 4);

@@ -75,6 +75,7 @@ TEST_CASE("ptx error table: calls") {
       {"call arg, (%r1);", 1, "a call's target is a function or a register"},
       {"p: .callprototype _; call f, p;", 22, "a direct call takes no prototype"},
       {"call %d1, (%r1 %r2);", 16, "found '%r2'; expected ',' or ')'"},
+      {"call f, (%r1" + repeated(", %r1", 256) + ");", 0, "too many arguments"},
       {"call %d1;", 1, "an indirect call needs a .callprototype or .calltargets"},
   });
 }
@@ -116,6 +117,9 @@ TEST_CASE("ptx error table: words and operands of instructions") {
       {"mov.b32 %r1, {%r1" + repeated(", %r1", 256) + "};", 0, "too many elements in this vector"},
       {"vmad.s32.s32.s32 %r1, -arg, %r2, %r3;", 24, "expected a register behind '-'"},
       {"@5 ret;", 2, "found '5'; expected a predicate register"},
+      {"createpolicy.b64 %d1;", 1, "createpolicy.b64: a modifier is missing; there is no such instruction"},
+      {"wmma.sync.aligned.m16n16k16 %r1;", 1,
+       "wmma.sync.aligned.m16n16k16: a modifier is missing; there is no such instruction"},
       {"mul %r1, %r2, %r3 %r4;", 19, "found '%r4'; expected ',' or ';'"},
   });
 }
@@ -125,6 +129,8 @@ TEST_CASE("ptx error table: the beginning of a module") {
         "bad.ptx:1: column 10: PTX version 0.5 is not known; expected 1.0 to 9.9");
   CHECK(parse_message(".version 8.0 .version") ==
         "bad.ptx:1: column 14: found '.version'; expected .target behind .version");
+  CHECK(parse_message(".version 8.0 .target sm_90, 5") ==
+        "bad.ptx:1: column 29: found '5'; expected an option of .target");
   CHECK(parse_message(".version 8.0 .target sm_90, fast") ==
         "bad.ptx:1: column 29: unknown option of .target 'fast'");
   CHECK(parse_message(".version 8") == "bad.ptx:1: column 10: found '8'; expected a version such as 9.0");

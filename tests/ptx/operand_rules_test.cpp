@@ -1,10 +1,12 @@
 // Operands of every form: each left out, and one too many, are errors; apart from what PTX lets be left out.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ptx/liveness.hpp"
 #include "ptx/parser.hpp"
 #include "tests/ptx/support.hpp"
 
@@ -160,6 +162,25 @@ const TableRow* row_of(std::string_view form) {
   return nullptr;
 }
 
+/// Registers that a text names, each once.
+std::set<std::string> registers_in(std::string_view text) {
+  std::set<std::string> names;
+  while ((text = text.substr(std::min(text.find('%'), text.size()))) != "") {
+    const std::size_t digits = text.find_first_of("0123456789"),
+                      end = text.find_first_not_of("0123456789", digits);
+    const std::string_view prefix = text.substr(0, digits);
+    if (prefix.size() == 2) names.emplace(text.substr(0, end));  // others are special registers
+    text.remove_prefix(2);
+  }
+  return names;
+}
+
+std::set<std::string> names_of(const Function& f, const std::vector<RegisterId>& ids) {
+  std::set<std::string> names;
+  for (const RegisterId id : ids) names.insert(f.registers[id].name);
+  return names;
+}
+
 }  // namespace
 
 TEST_CASE("ptx operands: rare forms are accepted") {
@@ -213,6 +234,35 @@ TEST_CASE("ptx operands: what an instruction writes is a register or '_'") {
       if (!says_what_is_expected(error_of(s.form, join(operands))))
         FAIL_CHECK(s.form << ' ' << join(operands));
     }
+  }
+}
+
+TEST_CASE(
+    "ptx operands: destinations are those that the table lets be written, all other registers are read") {
+  for (const FormSample& s : kAllForms) {
+    const TableRow* const row = row_of(s.form);
+    if (is_call(s) || row == nullptr) continue;
+    INFO(s.form << ' ' << s.operands);
+    std::size_t written = 0;
+    for (const std::string_view word : words_of(row->operands, ' '))
+      written += word.starts_with("to") || word.starts_with("parts_to") ? 1 : 0;
+    const Function f =
+        parse(".version 8.0\n.target sm_90\n.address_size 64\n.func callee() { ret; }\n" +
+                  kernel_text(".shared .align 128 .b8 sh[64];\ntable: .branchtargets L, L;\nL:\n" +
+                              std::string(s.form) + " " + std::string(s.operands) + ";")
+                      .substr(module_text("").size()),
+              "test.ptx")
+            .functions.back();
+    const Instruction& instruction = f.instructions.front();
+    CHECK(destination_count(instruction.form) == written);
+    const auto operands = split(s.operands);
+    std::set<std::string> writes, reads;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      (i < written ? writes : reads).merge(registers_in(operands[i]));
+    if (s.form.starts_with("wgmma.mma_async")) reads.insert(writes.begin(), writes.end());  // accumulates
+    const RegisterUse use = register_use(instruction);
+    CHECK(names_of(f, use.writes) == writes);
+    CHECK(names_of(f, use.reads) == reads);
   }
 }
 
