@@ -8,7 +8,7 @@ namespace lockstep::uvm {
 using Kind = DirectoryRequest::Kind;
 using CommandKind = DirectoryCommand::Kind;
 
-Directory::Directory(std::vector<std::uint32_t> reach) : reach_(std::move(reach)) {}
+Directory::Directory(std::vector<std::uint64_t> reach) : reach_(std::move(reach)) {}
 
 Directory::Block& Directory::block(TreeId tree) {
   Block& found = blocks_[tree];
