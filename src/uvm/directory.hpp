@@ -92,6 +92,7 @@ class Directory {
   void serve(Block& block);
   [[nodiscard]] bool attract(Block& block);
   void unpark(Block& block, std::uint32_t id);
+  [[nodiscard]] static PageSet wanted_alone(const Block& block);
   void revoke_for_pages(Block& block);
   void revoke_for_mappings(Block& block);
   void revoke(Block& block, std::uint16_t device, How how, const PageSet& pages);
