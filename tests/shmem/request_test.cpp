@@ -145,5 +145,13 @@ TEST_CASE("Requests: random ones leave both heaps as arrays of bytes that are ch
   }
 }
 
+TEST_CASE("Queues whose size is more than 64 bits can say are not taken for small ones") {
+  TwoPes pes;
+  World world = pes.world();
+  world.queues = 1u << 27;
+  world.depth = 1u << 31;  // 2^58 entries of 64 bytes
+  CHECK_THROWS_WITH(pes.agent.attach(world), Catch::Contains("the queues of PE 0 must be"));
+}
+
 }  // namespace
 }  // namespace lockstep::shmem
