@@ -247,7 +247,7 @@ TEST_CASE("Recordings: one that is changed anywhere is read and scheduled, or re
                                 "MPI_Win_unlock_all",
                                 "MPI_Bcast"};
   std::size_t refused = 0, taken = 0;
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < 300; ++round) {
     const RandomRecording original(static_cast<std::uint32_t>(round % 40));
     std::string text = text_of(original.all, original.receives);
     for (auto n = 1 + random() % 2; n > 0; --n) {
@@ -278,8 +278,8 @@ TEST_CASE("Recordings: one that is changed anywhere is read and scheduled, or re
       ++taken;
     }
   }
-  CHECK(refused > 150);
-  CHECK(taken > 30);
+  CHECK(refused > 30);
+  CHECK(taken > 10);
 }
 
 TEST_CASE("Recordings: a communicator has members") {
