@@ -117,6 +117,7 @@ bool HeldQueue::go_on() {
     ~Ended() {
       queue.going_on_ = false;
       queue.count_held();
+      if (queue.all_.empty()) queue.end();
     }
   } const ended{*this};
   for (bool moved = true; moved;) {
@@ -131,7 +132,6 @@ bool HeldQueue::go_on() {
       at = done ? all_.erase(at) : std::next(at);
     }
   }
-  if (all_.empty()) end();
   return any;
 }
 

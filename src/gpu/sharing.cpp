@@ -19,15 +19,15 @@ Cycle span(Cycle latency, std::uint64_t sender_khz, std::uint64_t receiver_khz) 
 }
 
 /// Bit b of [a]: each of the two devices can access the other one's memory.
-std::vector<std::uint32_t> reach_of(const config::SystemConfig& system) {
+std::vector<std::uint64_t> reach_of(const config::SystemConfig& system) {
   const auto routes = system.routes();
   const std::size_t devices = system.devices.size();
-  std::vector<std::uint32_t> reach(devices);
+  std::vector<std::uint64_t> reach(devices);
   for (std::size_t a = 0; a < devices; ++a)
     for (std::size_t b = 0; b < devices; ++b)
       if (a != b && routes[a][b] != config::SystemConfig::kNoEdge &&
           routes[b][a] != config::SystemConfig::kNoEdge)
-        reach[a] |= 1u << b;
+        reach[a] |= std::uint64_t{1} << b;
   return reach;
 }
 

@@ -9,7 +9,7 @@
 namespace lockstep::host {
 
 DirectoryDomain::DirectoryDomain(const core::DirectoryRequests& requests, core::DirectoryCommands& commands,
-                                 std::vector<DirectoryWay> ways, std::vector<std::uint32_t> reach, Cycle span)
+                                 std::vector<DirectoryWay> ways, std::vector<std::uint64_t> reach, Cycle span)
     : requests_(&requests),
       commands_(&commands),
       ways_(std::move(ways)),

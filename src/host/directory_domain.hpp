@@ -25,7 +25,7 @@ class DirectoryDomain final : public sim::Domain {
   /// GMMUs are the sources 0, 2, 4 ... of `requests`, peer ports 1, 3, 5 ...; `ways` likewise. `reach`: see
   /// uvm::Directory. `span`: cycles that a request may be ahead.
   DirectoryDomain(const core::DirectoryRequests& requests, core::DirectoryCommands& commands,
-                  std::vector<DirectoryWay> ways, std::vector<std::uint32_t> reach, Cycle span);
+                  std::vector<DirectoryWay> ways, std::vector<std::uint64_t> reach, Cycle span);
 
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}

@@ -112,6 +112,7 @@ class Reader {
     Communicator& made = all_.communicators.emplace_back();
     made.id = number("its id");
     for (std::uint64_t n = number("its members", all_.size); n > 0; --n) made.members.push_back(process());
+    if (made.members.empty()) fail("its members, at least one");
   }
 
   std::uint64_t position() {

@@ -47,7 +47,9 @@ class Operations {
 
   /// After `now`.
   [[nodiscard]] Cycle next_event(Cycle now) const;
-  [[nodiscard]] bool idle() const { return accesses_.used() == 0 && rung_.empty() && running_count_ == 0; }
+  [[nodiscard]] bool idle() const {
+    return accesses_.used() == 0 && rung_.empty() && fetched_count_ == 0 && running_count_ == 0;
+  }
   [[nodiscard]] const Counters& counters() const { return counters_; }
   /// Commands whose doorbell has come: those that are not complete, and of these those that have not begun.
   [[nodiscard]] DepthCounters command_depth(std::uint64_t ps) const { return commands_.counters(ps); }

@@ -20,6 +20,11 @@ Address address_of(const void* p) { return reinterpret_cast<Address>(p); }
 bool within(Address address, const void* begin, std::uint64_t bytes) {
   return address - address_of(begin) < bytes;
 }
+/// Or the largest number, where 64 bits do not hold it.
+std::uint64_t bytes_of_queues(const World& world) {
+  std::uint64_t bytes = std::uint64_t{world.queues} * world.depth;
+  return __builtin_mul_overflow(bytes, sizeof(Entry), &bytes) ? ~std::uint64_t{0} : bytes;
+}
 
 }  // namespace
 
@@ -48,7 +53,7 @@ void Agent::check(const World& world) const {
     const PeMemory& pe = world.pe[d];
     const std::uint64_t queues = world.queues;
     check_range(d, pe.heap, pe.heap_bytes, "symmetric heap");
-    check_range(d, pe.entries, queues * world.depth * sizeof(Entry), "queues");
+    check_range(d, pe.entries, bytes_of_queues(world), "queues");
     check_range(d, pe.controls, queues * sizeof(QueueControl), "read indices");
     check_range(d, pe.agent, pe.agent_bytes, "agent's memory");
   }

@@ -49,8 +49,8 @@ void add_rows(Comparison::Part& part, const std::vector<const Section*>& section
     std::size_t differ = 0;
     for (std::size_t r = first + 1; r < sections.size(); ++r) {
       if (!sections[r]) continue;
-      const bool both = of_run[r].count(name) && of_run[first].count(name);
-      differ += !both || !same(row.values[first], row.values[r], tolerance);
+      const bool here = of_run[r].count(name) > 0, there = of_run[first].count(name) > 0;
+      differ += here != there || (here && !same(row.values[first], row.values[r], tolerance));
     }
     result.different += differ;
     result.compared += present - 1;

@@ -8,7 +8,7 @@ namespace lockstep::uvm {
 using Kind = DirectoryRequest::Kind;
 using CommandKind = DirectoryCommand::Kind;
 
-Directory::Directory(std::vector<std::uint32_t> reach) : reach_(std::move(reach)) {}
+Directory::Directory(std::vector<std::uint64_t> reach) : reach_(std::move(reach)) {}
 
 Directory::Block& Directory::block(TreeId tree) {
   Block& found = blocks_[tree];
@@ -100,10 +100,18 @@ void Directory::revoke(Block& block, std::uint16_t device, How how, const PageSe
   send(device, {CommandKind::kRevoke, how, block.now.device, id, request.tree, request.base, pages});
 }
 
+/// A read-only page that the device wanted to write and has lost since it asked is no concern of this
+/// request: others may have written it. The device will ask for it when it is accessed again.
+PageSet Directory::wanted_alone(const Block& block) {
+  const DirectoryRequest& request = block.now.request;
+  return request.alone & (request.pages | block.held[block.now.device]);
+}
+
 /// The source of each page is the nearest holder; the other holders of what is wanted alone drop it.
 void Directory::revoke_for_pages(Block& block) {
   const DirectoryRequest& request = block.now.request;
   const std::uint16_t asker = block.now.device;
+  const PageSet alone_here = wanted_alone(block);
   PageSet need = request.pages;
   std::vector<PageSet> sources(reach_.size());
   for (const bool linked : {true, false}) {
@@ -116,10 +124,10 @@ void Directory::revoke_for_pages(Block& block) {
   }
   for (std::uint16_t d = 0; d < reach_.size(); ++d) {
     if (d == asker) continue;
-    const PageSet alone = sources[d] & request.alone, shared = sources[d] - request.alone;
+    const PageSet alone = sources[d] & alone_here, shared = sources[d] - alone_here;
     revoke(block, d, near(asker, d) ? How::kMove : How::kToHost, alone);
     revoke(block, d, near(asker, d) ? How::kKeep : How::kBack, shared);
-    revoke(block, d, How::kDrop, (block.held[d] & request.alone) - sources[d]);
+    revoke(block, d, How::kDrop, (block.held[d] & alone_here) - sources[d]);
   }
 }
 
@@ -132,7 +140,7 @@ void Directory::revoke_for_mappings(Block& block) {
     if (near(asker, d)) far -= block.held[d];
   for (std::uint16_t d = 0; d < reach_.size(); ++d)
     if (d != asker) revoke(block, d, How::kToHost, block.held[d] & far);
-  const PageSet moving = request.alone | far;
+  const PageSet moving = wanted_alone(block) | far;
   for (std::uint16_t d = 0; d < reach_.size(); ++d) {
     if (d == asker) continue;
     revoke(block, d, How::kUnmap, block.mapped[d] & moving);

@@ -32,7 +32,7 @@ namespace lockstep::uvm {
 class Directory {
  public:
   /// `reach[a]`: bit b where device a can access the memory of device b, and the other way round.
-  explicit Directory(std::vector<std::uint32_t> reach);
+  explicit Directory(std::vector<std::uint64_t> reach);
 
   void receive(std::uint16_t device, const DirectoryRequest& request);
 
@@ -92,6 +92,7 @@ class Directory {
   void serve(Block& block);
   [[nodiscard]] bool attract(Block& block);
   void unpark(Block& block, std::uint32_t id);
+  [[nodiscard]] static PageSet wanted_alone(const Block& block);
   void revoke_for_pages(Block& block);
   void revoke_for_mappings(Block& block);
   void revoke(Block& block, std::uint16_t device, How how, const PageSet& pages);
@@ -107,7 +108,7 @@ class Directory {
     output_.push_back({device, port, command});
   }
 
-  std::vector<std::uint32_t> reach_;
+  std::vector<std::uint64_t> reach_;
   std::unordered_map<TreeId, Block> blocks_;  // never walked over
   std::vector<Output> output_;
   std::uint32_t next_id_ = 1;

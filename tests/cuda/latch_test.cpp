@@ -102,6 +102,12 @@ TEST_CASE("a program that polls its memory for a kernel that waits for it is tol
   CHECK(done.err.find('\n') == done.err.size() - 1);
 }
 
+TEST_CASE("a kernel that fails behind one that waited leaves nothing behind that waits") {
+  const Finished done = run_latch("fails", {"--functional"});
+  CHECK(done.out == "cudaErrorIllegalAddress 1\n");
+  CHECK(done.err.find("waits for a write by the program") == std::string::npos);
+}
+
 #if !defined(__SANITIZE_THREAD__)  // has a thread of its own, that might write
 TEST_CASE("a latch that can no longer be written is an error that names the kernel and its place") {
   const Folder folder;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/host_queue.hpp"
+#include "tests/persisted.hpp"
 
 namespace lockstep::host {
 namespace {
@@ -174,10 +175,11 @@ class Machine {
   Machine(const Program& program, HostQueue& queue) : p_(program), queue_(queue) {}
   Starts starts;
 
-  /// `more` lets the list grow where at_end() asks for it.
-  template <class More>
-  void run(const More& more) {
+  /// `more` lets the list grow where at_end() asks for it. `between` is called before each step.
+  template <class More, class Between>
+  void run(const More& more, const Between& between) {
     for (Time now = 0; now != kNever; now = std::min(queue_.next_call(), next_end())) {
+      between();
       for (; next_end() == now; ends_.erase(ends_.begin())) {
         const std::uint32_t i = ends_.begin()->second;
         const Time end = now - p_.lag[i];
@@ -193,6 +195,11 @@ class Machine {
         start(ready.command, now, ready.since);
       }
     }
+  }
+
+  template <class More>
+  void run(const More& more) {
+    run(more, [] {});
   }
 
  private:
@@ -255,6 +262,24 @@ TEST_CASE("random lists that become known command by command start as those know
       q.append({p.commands[known++]}, HostQueue::Until::kTaken);
     });
     check(p, Model(p, CopyMode::kBlocking), queue, machine);
+  }
+}
+
+TEST_CASE("random lists whose queue is kept and taken up again before each step start as without a break") {
+  std::mt19937 random(22);
+  for (int round = 0; round < 300; ++round) {
+    const CopyMode mode = round % 2 ? CopyMode::kOverlapped : CopyMode::kBlocking;
+    const Program p = random_program(random, round % 4 < 2);
+    INFO("round " << round);
+    HostQueue queue(p.commands, kStreams, mode);
+    Machine machine(p, queue);
+    machine.run([](HostQueue&) { FAIL("a closed list has an end"); },
+                [&] {
+                  HostQueue fresh(p.commands, kStreams, mode);
+                  test::restore(queue, fresh);
+                  queue = std::move(fresh);
+                });
+    check(p, Model(p, mode), queue, machine);
   }
 }
 

@@ -3,85 +3,20 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
-#include <map>
 #include <random>
 
-#include "shmem/effects.hpp"
+#include "tests/shmem/two_pes.hpp"
 #include "util/error.hpp"
 
 using namespace lockstep;
 using namespace lockstep::shmem;
+using namespace lockstep::shmem::test;
 using Kind = trace::Command::Kind;
 using Operation = trace::NetOperation;
 
-namespace {
-
-constexpr std::uint32_t kQueues = 3, kDepth = 4;
-constexpr std::uint64_t kHeapBytes = 4096, kAgentBytes = 1024;
-
-/// Two PEs, and kernels that the test stands for.
-struct Machine {
-  exec::DeviceMemory memory{std::uint64_t{64} << 20, 2};
-  exec::SignalLog log;
-  Agent agent{memory, log};
-  std::vector<PeMemory> pes;
-  std::map<std::pair<unsigned, std::uint32_t>, std::uint32_t> written;
-
-  Machine() {
-    for (unsigned d = 0; d < 2; ++d) {
-      const auto get = [&](std::uint64_t bytes) {
-        return reinterpret_cast<void*>(memory.allocate(bytes, exec::MemoryKind::kDevice, 256, d).value());
-      };
-      PeMemory pe{};
-      pe.heap = get(pe.heap_bytes = kHeapBytes);
-      pe.entries = static_cast<Entry*>(get(kQueues * kDepth * sizeof(Entry)));
-      pe.controls = static_cast<QueueControl*>(get(kQueues * sizeof(QueueControl)));
-      pe.agent = get(pe.agent_bytes = kAgentBytes);
-      pes.push_back(pe);
-    }
-  }
-  [[nodiscard]] World world() const { return {kLayoutVersion, 2, kQueues, kDepth, pes.data()}; }
-  [[nodiscard]] Address heap(unsigned pe, std::uint64_t offset = 0) const {
-    return reinterpret_cast<Address>(pes[pe].heap) + offset;
-  }
-  template <class T>
-  T& at(unsigned pe, std::uint64_t offset) const {
-    return *reinterpret_cast<T*>(heap(pe, offset));
-  }
-  /// A kernel's entry: as it writes it, its status word with a signal.
-  Entry& post(unsigned device, std::uint32_t queue, const Entry& entry) {
-    Entry& posted = pes[device].entries[queue * kDepth + written[{device, queue}]++ % kDepth];
-    posted = entry;
-    posted.status = 0;
-    posted.context = queue;
-    write_signalling(log, reinterpret_cast<Address>(&posted.status), &Entry::kReady, sizeof posted.status);
-    return posted;
-  }
-  Entry put(unsigned device, std::uint32_t pe, std::uint64_t from, std::uint64_t to,
-            std::uint64_t bytes) const {
-    Entry e{};
-    e.pe = pe;
-    e.local = heap(device, from);
-    e.remote = to;
-    e.bytes = bytes;
-    return e;
-  }
-  /// How many rounds there were, of one entry of each queue.
-  int serve_all(unsigned device) {
-    int rounds = 0;
-    while (agent.serve(device)) ++rounds;
-    return rounds;
-  }
-  [[nodiscard]] std::uint32_t signals(const void* word) const {
-    return log.signals(reinterpret_cast<Address>(word));
-  }
-};
-
-}  // namespace
-
 TEST_CASE(
     "Agent: one entry of each queue in turn, each with one signal of its status and of its read index") {
-  Machine m;
+  TwoPes m;
   m.agent.keep_commands();
   m.agent.attach(m.world());
   std::vector<Entry*> entries_posted;
@@ -109,7 +44,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Agent: entries are used again, and say how often their status word was signalled") {
-  Machine m;
+  TwoPes m;
   m.agent.keep_commands();
   m.agent.attach(m.world());
   for (std::uint32_t i = 0; i < 5 * kDepth; ++i) {
@@ -125,7 +60,7 @@ TEST_CASE("Agent: entries are used again, and say how often their status word wa
 }
 
 TEST_CASE("Agent: queues and the agent's memory are commands, numbered on when others are attached") {
-  Machine m;
+  TwoPes m;
   m.agent.keep_commands();
   m.agent.attach(m.world());
   const auto commands = m.agent.take_commands();
@@ -150,7 +85,7 @@ TEST_CASE("Agent: queues and the agent's memory are commands, numbered on when o
 
 TEST_CASE(
     "Agent: small puts are signals of their words, signals of both of their words, and all come in order") {
-  Machine m;
+  TwoPes m;
   m.agent.attach(m.world());
   for (unsigned i = 0; i < 100; ++i) m.at<std::uint8_t>(0, i) = static_cast<std::uint8_t>(i + 1);
   const auto signalled = [&](std::uint64_t offset) { return m.log.signals(m.heap(1, offset)); };
@@ -176,7 +111,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Agent: atomic operations, of both widths, give and leave what integers do") {
-  Machine m;
+  TwoPes m;
   m.agent.keep_commands();
   m.agent.attach(m.world());
   constexpr std::uint64_t kOld = 0xf0f0f0f0fffffffeull, kValue = 0x1234567800000003ull;
@@ -218,7 +153,7 @@ TEST_CASE("Agent: atomic operations, of both widths, give and leave what integer
 }
 
 TEST_CASE("Agent: gets, puts from an entry and quiet") {
-  Machine m;
+  TwoPes m;
   m.agent.keep_commands();
   m.agent.attach(m.world());
   (void)m.agent.take_commands();
@@ -251,7 +186,7 @@ TEST_CASE("Agent: gets, puts from an entry and quiet") {
 
 TEST_CASE(
     "Agent: whatever an entry says, it is refused or changes nothing but heaps and the caller's memory") {
-  Machine m;
+  TwoPes m;
   m.agent.attach(m.world());
   std::mt19937_64 random(7);  // NOLINT: the same in every run
   const auto any = [&](std::uint64_t limit) {
@@ -291,7 +226,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Agent: what is attached is checked, and queues that were freed are an error") {
-  Machine m;
+  TwoPes m;
   const auto refused = [&](const World& world, const char* what) {
     CHECK_THROWS_AS(m.agent.attach(world), UserError);
     CHECK_THROWS_WITH(m.agent.attach(world), Catch::Matchers::Contains(what));
@@ -326,7 +261,7 @@ TEST_CASE("Agent: what is attached is checked, and queues that were freed are an
 }
 
 TEST_CASE("Agent: words are described by what they are to kernels") {
-  Machine m;
+  TwoPes m;
   m.agent.attach(m.world());
   CHECK(m.agent.describe(m.heap(1, 72)) == "offset 0x48 of PE 1's symmetric heap");
   CHECK(m.agent.describe(reinterpret_cast<Address>(&m.pes[0].entries[kDepth + 2].status)) ==

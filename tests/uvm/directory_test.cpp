@@ -191,5 +191,32 @@ TEST_CASE("A page that is to be mapped out of reach goes to the host first") {
   CHECK((mapped[1].command.kind == CommandKind::kMapped && mapped[1].command.place == kHostPlace));
 }
 
+TEST_CASE("The links of 64 devices are those of each: 33 and more are not taken for 1 and more") {
+  std::vector<std::uint64_t> reach(64);
+  reach[0] = std::uint64_t{1} << 40;
+  reach[40] = 1;
+  Directory directory(reach);
+  const auto ask = [&](std::uint16_t device, const PageSet& pages) {
+    DirectoryRequest r;
+    r.tree = kTree;
+    r.pages = r.alone = pages;
+    directory.receive(device, r);
+    const auto output = directory.output();
+    directory.clear_output();
+    return output;
+  };
+  for (const std::uint16_t owner : {std::uint16_t{8}, std::uint16_t{40}}) {
+    (void)ask(owner, range(owner, 1));
+    DirectoryRequest done;
+    done.kind = Kind::kDone;
+    done.tree = kTree;
+    directory.receive(owner, done);
+  }
+  const auto out = ask(0, range(0, 64));
+  REQUIRE(out.size() == 2);
+  CHECK((out[0].device == 8 && out[0].command.how == How::kToHost));
+  CHECK((out[1].device == 40 && out[1].command.how == How::kMove));
+}
+
 }  // namespace
 }  // namespace lockstep::uvm

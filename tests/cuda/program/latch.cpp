@@ -1,6 +1,8 @@
 // A CUDA program whose kernels wait for what the host writes after their launch, in many ways. `latch PTX
 // WHICH` prints what it saw; 0 is cudaSuccess, 600 cudaErrorNotReady.
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -257,6 +259,27 @@ int polls(int seconds) {
   return 0;
 }
 
+int own_threads() {
+  const std::filesystem::directory_iterator all("/proc/self/task");
+  return static_cast<int>(std::distance(begin(all), end(all)));
+}
+
+/// A kernel fails behind one that has waited, and nothing is held any more. 1: the thread that looks after
+/// kernels that wait has ended.
+int fails() {
+  Word* latch = pinned_word();
+  *latch = 0;
+  const int before = own_threads();
+  start_await(&await, latch, 1, nullptr);
+  start(&write, reinterpret_cast<void*>(8), 2, nullptr);
+  *latch = 1;
+  std::printf("%s ", cudaGetErrorName(cudaDeviceSynchronize()));
+  for (int i = 0; i < 2000 && own_threads() != before; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::printf("%d\n", own_threads() == before);
+  return 0;
+}
+
 int never(bool waits) {
   Word* latch = pinned_word();
   *latch = 0;
@@ -301,6 +324,7 @@ int main(int argc, char** argv) {
   if (which == "graph") return graph();
   if (which == "progress") return progress();
   if (which == "polls") return polls(5);
+  if (which == "fails") return fails();
   if (which == "never") return never(true);
   if (which == "left") return never(false);
   return 3;
