@@ -1,5 +1,7 @@
-"""A Spack recipe. Copy it to packages/lockstep/package.py of a Spack repository of your own; then, in Lockstep's source folder,
-`spack dev-build lockstep@main`."""
+"""A Spack recipe. Make packages/lockstep/package.py of a Spack repository of your own a symbolic link to it; then
+`spack install lockstep` builds the branch main of this source folder, and `spack dev-build lockstep@main` in it what is there."""
+from pathlib import Path
+
 from spack.package import *
 
 try:
@@ -10,6 +12,8 @@ except ImportError:  # Spack before 1.0, where spack.package has both
 
 class Lockstep(CMakePackage):
     """A deterministic, parallel, cycle-level GPU simulator for SASS traces, PTX and CUDA programs."""
+
+    git = f"file://{Path(__file__).resolve().parents[2]}"  # the folder that the link leads to
 
     version("main", branch="main")
 
@@ -33,6 +37,7 @@ class Lockstep(CMakePackage):
     def cmake_args(self):
         return [
             self.define("LOCKSTEP_TESTS", False),
+            self.define("LOCKSTEP_WERROR", False),  # headers of other versions of the libraries may warn
             self.define("LOCKSTEP_UNITY", True),
             self.define("LOCKSTEP_LTO", True),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_MPI", not self.spec.satisfies("+mpi")),

@@ -237,5 +237,42 @@ class Generated(unittest.TestCase):
             architecture.reduced({"a": {"b"}, "b": {"a"}})
 
 
+class Packaging(unittest.TestCase):
+    """packaging/ and what `./dev` and CMake need: one list of libraries in several places."""
+
+    SPACK = {"g++": "cxx", "cmake": "cmake", "ninja-build": "ninja", "libboost-program-options-dev": "boost",
+             "libboost-iostreams-dev": "boost", "zlib1g-dev": "zlib-api", "libzstd-dev": "zstd", "liblz4-dev": "lz4",
+             "libfmt-dev": "fmt", "nlohmann-json3-dev": "nlohmann-json", "libtomlplusplus-dev": "tomlplusplus", "make": "gmake"}
+    TESTS_ONLY = {"catch2", "python3", "dpkg-dev", "file"}
+
+    def test_recipe_depends_on_what_dev_installs(self):
+        listed = read("dev").split("\npackages_build=(")[1].split("\npackages_mpi=")[0]
+        words = re.sub(r"#.*", "", listed).replace(")", " ").split()
+        debian = set(words) - self.TESTS_ONLY
+        recipe = read("packaging/spack/package.py")
+        spack = dict(re.findall(r'^    depends_on\("([\w-]+)([^"]*)"(?:, type="build")?\)', recipe, re.M))
+        self.assertEqual(set(self.SPACK), debian)
+        self.assertEqual(set(self.SPACK.values()), set(spack))
+        oldest = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", read("CMakeLists.txt")).group(1)
+        self.assertEqual(spack["cmake"], f"@{oldest}:")
+        boost, components = re.search(r"find_package\(Boost ([\d.]+) REQUIRED COMPONENTS ([\w ]+)\)", read("cmake/Lockstep.cmake")).groups()
+        self.assertEqual(spack["boost"], f"@{boost}: " + " ".join(f"+{c}" for c in components.split()))
+        options = re.findall(r'self\.define\("(LOCKSTEP_\w+)"', recipe)
+        self.assertEqual([o for o in options if not re.search(rf"^option\({o} ", read("CMakeLists.txt"), re.M)], [])
+
+    def test_library_s_package_needs_what_dev_installs(self):
+        needed = re.search(r'CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "([^"]+)"', read("cmake/Install.cmake")).group(1)
+        self.assertLessEqual(set(needed.split(", ")), set(self.SPACK))
+
+    def test_both_containers_are_made_alike(self):
+        docker = re.sub(r"^#.*\n", "", read("packaging/Dockerfile"), flags=re.M)
+        apptainer = read("packaging/lockstep.def")
+        self.assertEqual(re.findall(r"^FROM (\S+)", docker, re.M), re.findall(r"^From: (\S+)", apptainer, re.M))
+        steps = [re.sub(r"^cd /source && (rm -rf build && )?", "", step)
+                 for step in re.findall(r"^RUN (.+)", docker, re.M) + re.findall(r"^%post\n +(.+)", apptainer, re.M)]
+        self.assertEqual(len(steps), 4)
+        self.assertEqual(steps[:2], steps[2:])
+
+
 if __name__ == "__main__":
     unittest.main()
