@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "accelsim/cache_string.hpp"
 #include "accelsim/table.hpp"
@@ -65,8 +66,8 @@ void registers(Context& c) {
   const std::uint64_t schedulers = std::max<std::uint64_t>(1, c.number(kSchedulers));
   const std::uint64_t own = std::max<std::uint64_t>(1, c.number(kBanks) / schedulers);
   const std::uint64_t banks = std::min(own, kMaxBanks);
-  if (own > kMaxCount || c.number(kPorts) > kMaxCount)
-    c.fail(kBanks, "more register banks or ports than an SM can have");
+  for (const auto& [option, count] : {std::pair{kBanks, own}, {kPorts, c.number(kPorts)}})
+    if (count > kMaxCount) c.fail(option, "more register banks or ports than an SM can have");
   c.set("rf.banks", banks, {kBanks, kSchedulers});
   c.set("rf.read_ports", std::min(own * c.number(kPorts) / banks, kMaxPorts), {kPorts, kBanks, kSchedulers});
 }

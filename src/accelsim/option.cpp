@@ -16,6 +16,7 @@ using config::printable;
 using config::trimmed;
 
 constexpr std::size_t kLongestValue = 4096;
+constexpr std::string_view kForms = "a gpgpusim.config, trace.config or BookSim file";
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -164,8 +165,9 @@ std::vector<Option> read_files(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     std::error_code error;
     if (std::filesystem::is_directory(file, error))
-      throw InputError(file, 0, "is a directory, expected a gpgpusim.config, trace.config or BookSim file");
-    for (Option& option : parse_options(config::read_text_file(file), file)) all.push_back(std::move(option));
+      throw InputError(file, 0, fmt::format("is a directory, expected {}", kForms));
+    for (Option& option : parse_options(config::read_text_file(file, kForms), file))
+      all.push_back(std::move(option));
   }
   return all;
 }
