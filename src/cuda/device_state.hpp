@@ -34,7 +34,7 @@ class DeviceState {
 
   StreamState default_stream;
   GraphMemory graph_memory;
-  int cache_preference = 0;          // enum cudaFuncCache, kept for who asks
+  int cache_preference = 0;          // enum cudaFuncCache; only reported
   unsigned l2_resets = 0;            // calls of cudaCtxResetPersistingL2Cache
   Status sticky = Status::kSuccess;  // after a fault every call on the device fails with it until its reset
 

@@ -14,7 +14,7 @@ void WarpPlaces::add(Dim3 cta, std::uint32_t warp, const std::string& place) {
 
 std::string WarpPlaces::text() const {
   std::string out;
-  const std::size_t lines = std::min(places_.size(), kMostLines);
+  const std::size_t lines = std::min(places_.size(), kMaxLines);
   for (std::size_t i = 0; i < lines; ++i) {
     const Place& p = places_[i];
     out += fmt::format("  CTA ({},{},{}) warp {}{}: {}\n", p.cta.x, p.cta.y, p.cta.z, p.warp,

@@ -15,11 +15,11 @@ class WarpPlaces {
  public:
   void add(Dim3 cta, std::uint32_t warp, const std::string& place);
   /// A line for each place, in the order in which the places were added: the first warp that stands there,
-  /// how many others do, and the place. After kMostLines of them, one with the number of warps that are
+  /// how many others do, and the place. After kMaxLines of them, one with the number of warps that are
   /// elsewhere.
   [[nodiscard]] std::string text() const;
 
-  static constexpr std::size_t kMostLines = 16;
+  static constexpr std::size_t kMaxLines = 16;
 
  private:
   struct Place {

@@ -49,8 +49,8 @@ struct CounterTable {
 /// least recently used of them is written to DRAM. It stays in the slice; its sectors whose bytes are all
 /// known stay readable. Source: v100_kernels.csv, srad (see configs/v100.ini). An atomic whose line comes
 /// from DRAM when the write queue is full may go beyond the limit, until the set's next write. Lines that
-/// leave last are not counted: the CUDA C++ Best Practices Guide ("L2 Cache Access Window") writes to 20 of an
-/// A100's 40 MB in a set-aside of 30, and is up to 50 % faster than without.
+/// leave last are not counted: the CUDA C++ Best Practices Guide ("L2 Cache Access Window") writes to 20 of
+/// an A100's 40 MB in a set-aside of 30, and is up to 50 % faster than without.
 ///
 /// What the copy engine writes goes to DRAM at once and stays readable here: its lines are clean. A NIC may
 /// leave less (icnt::CopyInL2). Source: kernels that stream more than the L2 behind a copy of it

@@ -135,9 +135,9 @@ TEST_CASE("scaled numbers are rounded half up, also where the product has more t
       REQUIRE(scaled(value, 7, by) == quotient + (2 * rest >= by ? 1 : 0));
       REQUIRE(divided_up(value, by) == value / by + (value % by != 0 ? 1 : 0));
     }
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  CHECK(scaled(kMost, kMost, kMost) == kMost);
-  CHECK(scaled(kMost, 2, 4) == kMost / 2 + 1);
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  CHECK(scaled(kMax, kMax, kMax) == kMax);
+  CHECK(scaled(kMax, 2, 4) == kMax / 2 + 1);
 }
 
 }  // namespace

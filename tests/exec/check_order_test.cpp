@@ -1,5 +1,5 @@
 // The happens-before relation of --check race: clocks by warp, lane and CTA against sets of accesses that
-// each participant has heard of, which grow by union.
+// each participant knows about, which grow by union.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>

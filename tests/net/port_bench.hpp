@@ -14,7 +14,7 @@ namespace lockstep::test {
 
 class PortBench {
  public:
-  /// Of a NIC with the number `node`, in a system of so many.
+  /// Of the NIC with number `node` in a system of `nodes`.
   PortBench(std::uint16_t node, std::uint32_t nodes) : port(wiring(node, nodes)) {}
   PortBench(const PortBench&) = delete;
   PortBench& operator=(const PortBench&) = delete;

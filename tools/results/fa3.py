@@ -9,8 +9,8 @@ NEEDS_PROGRAMS = True
 GPU = "h100_sxm"
 # NCU: the published clock, emptied caches.
 CONDITIONS = ("--set", "clock.core_khz=1500MHz", "--set", "launch.cache_control=all")
-# FLOP of the largest cases that are simulated: up to two minutes of one core each.
-MOST_WORK = 1.5e11
+# FLOP of the largest cases that are simulated: up to ten minutes of one core each.
+MOST_WORK = 1.2e12
 
 
 def work(row):

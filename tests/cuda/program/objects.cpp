@@ -341,7 +341,7 @@ void fills() {
   for (const std::size_t to : {40u, 48u})
     std::copy_n(expected.begin() + 32, 4, expected.begin() + static_cast<long>(to));
   same("what was copied");
-  check(cuMemFree_v2(memory) == 0 && cuMemFree_v2(other) == 0 && cuMemsetD8_v2(memory, 1, 1) == kInvalidValue,
+  check(cuMemFree_v2(memory) == 0 && cuMemFree_v2(other) == 0 && cuMemFree_v2(memory) == kInvalidValue,
         "memory that is no more");
 }
 

@@ -198,7 +198,7 @@ void streams() {
             found.number == 3 && cudaStreamGetAttribute(other, 8, &found) == 0 && found.number == -5,
         "copied attributes");
   int priority = 9;
-  check(cuStreamGetPriority(other, &priority) == 0 && priority == -5, "also for who asks for the priority");
+  check(cuStreamGetPriority(other, &priority) == 0 && priority == -5, "also in what is reported");
   Called called;
   check(cudaStreamAddCallback(plain, &call_back, &called, 0) == 0 && cudaStreamSynchronize(plain) == 0 &&
             called.times == 1 && called.stream == plain && called.status == 0,
