@@ -155,7 +155,7 @@ TEST_CASE("past the L1: a copy's line goes before a poll, and neither into a ful
   CHECK(bench.path.next_event(bench.now) == kNever);
   bench.cycles(200);
   REQUIRE(bench.asked.size() == 5);
-  for (int i = 0; i < 4; ++i) CHECK(bench.asked[i].kind == icnt::AccessKind::kLoad);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(bench.asked[i].kind == icnt::AccessKind::kLoad);
   CHECK(bench.asked[4].kind == icnt::AccessKind::kAwait);
 }
 

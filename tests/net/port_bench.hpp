@@ -83,7 +83,7 @@ class Pending {
     std::vector<std::uint32_t> tags;
     for (const One& one : all_) tags.push_back(one.request.access.tag >> 1);
     std::ranges::sort(tags);
-    return static_cast<std::size_t>(std::ranges::unique(tags).begin() - tags.begin());
+    return static_cast<std::size_t>(std::unique(tags.begin(), tags.end()) - tags.begin());
   }
 
  private:
