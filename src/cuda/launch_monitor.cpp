@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <time.h>
 
-#include <algorithm>
-
 namespace lockstep::cuda {
 
 ProcessClock::time_point ProcessClock::now() noexcept {

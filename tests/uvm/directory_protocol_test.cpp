@@ -14,8 +14,8 @@ namespace lockstep::uvm {
 namespace {
 
 using RequestKind = DirectoryRequest::Kind;
-using OrderKind = DirectoryCommand::Kind;
-using OrderHow = DirectoryCommand::How;
+using SentKind = DirectoryCommand::Kind;
+using SentHow = DirectoryCommand::How;
 
 constexpr TreeId kSharedTree = 3;
 constexpr unsigned kSharedPages = 6;
@@ -201,7 +201,7 @@ class DirectoryWorld {
   }
   /// A peer port writes pages into another device's memory.
   void copy(std::uint32_t d, const DirectoryCommand& command) {
-    REQUIRE(command.kind == OrderKind::kCopy);
+    REQUIRE(command.kind == SentKind::kCopy);
     command.pages.for_each([&](unsigned page) {
       REQUIRE(devices_[d].copies.contains(page));
       REQUIRE((reach_[d] >> command.place & 1) == 1);
@@ -214,7 +214,7 @@ class DirectoryWorld {
   void obey(std::uint32_t d, const DirectoryCommand& command) {
     Device& device = devices_[d];
     switch (command.kind) {
-      case OrderKind::kGrant: {
+      case SentKind::kGrant: {
         Acquisition& a = device.acquisitions.at(command.id);
         a.granted = true;
         a.upgraded.for_each([&](unsigned page) {
@@ -225,21 +225,21 @@ class DirectoryWorld {
         command.pages.for_each([&](unsigned page) { device.reads.emplace_back(command.id, page); });
         return finish_if_complete(d, command.id);
       }
-      case OrderKind::kArrived:
+      case SentKind::kArrived:
         return command.pages.for_each([&](unsigned page) {
           const std::uint64_t content = device.incoming.at(page);
           device.incoming.erase(page);
           arrive(d, command.id, page, content, false);
         });
-      case OrderKind::kMapped:
+      case SentKind::kMapped:
         return command.pages.for_each([&](unsigned page) { device.mapped[page] = command.place; });
-      case OrderKind::kRevoke:
+      case SentKind::kRevoke:
         return revoke(d, command);
-      case OrderKind::kGone:
+      case SentKind::kGone:
         device.standing[command.id].for_each([&](unsigned page) {
           Copy& copy = device.copies.at(page);
           copy.stands = false;
-          if (command.how == OrderHow::kMove) device.copies.erase(page);
+          if (command.how == SentHow::kMove) device.copies.erase(page);
         });
         device.standing.erase(command.id);
         return;
@@ -250,25 +250,25 @@ class DirectoryWorld {
   void revoke(std::uint32_t d, const DirectoryCommand& command) {
     Device& device = devices_[d];
     command.pages.for_each([&](unsigned page) {
-      if (command.how == OrderHow::kUnmap) device.mapped[page] = kNowhere;
+      if (command.how == SentHow::kUnmap) device.mapped[page] = kNowhere;
       const auto found = device.copies.find(page);
       if (found == device.copies.end()) return;  // it has left by itself
       Copy& copy = found->second;
       switch (command.how) {
-        case OrderHow::kDrop:
-        case OrderHow::kToHost:
-          return leave(d, page, command.how == OrderHow::kToHost);
-        case OrderHow::kBack:
+        case SentHow::kDrop:
+        case SentHow::kToHost:
+          return leave(d, page, command.how == SentHow::kToHost);
+        case SentHow::kBack:
           copy.alone = false;
           copy.backed = true;
           host_[page] = copy.content;
           return say(d, request(RequestKind::kBacked, 0, one_page(page)));
-        case OrderHow::kMove:
-        case OrderHow::kKeep:
+        case SentHow::kMove:
+        case SentHow::kKeep:
           copy.alone = false;
           copy.stands = true;
           return device.standing[command.id].insert(page);
-        case OrderHow::kUnmap:
+        case SentHow::kUnmap:
           return;
       }
     });

@@ -218,7 +218,7 @@ void functions() {
   void *function = nullptr, *same = nullptr;
   const char *name = nullptr, *again = nullptr;
   check(cudaGetFuncBySymbol(&function, host) == 0 && cudaGetKernel(&same, host) == 0,
-        "the function of a stub");
+        "the function of a host symbol");
   check(cudaFuncGetName(&name, host) == 0 && std::strcmp(name, "first") == 0 &&
             cuFuncGetName(&again, function) == 0 && std::strcmp(again, "first") == 0,
         "its name");
