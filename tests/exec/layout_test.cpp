@@ -56,7 +56,7 @@ struct LaidOut {
 template <class T>
 std::vector<T> values_at(Address at, std::size_t count) {
   std::vector<T> values(count);
-  std::memcpy(values.data(), reinterpret_cast<const void*>(at), count * sizeof(T));
+  if (count != 0) std::memcpy(values.data(), reinterpret_cast<const void*>(at), count * sizeof(T));
   return values;
 }
 

@@ -48,7 +48,8 @@ class Device {
   template <class T>
   Address array(const std::vector<T>& values) {
     const Address at = *memory.allocate(values.size() * sizeof(T));
-    std::memcpy(reinterpret_cast<void*>(at), values.data(), values.size() * sizeof(T));
+    // memcpy takes no null pointer, which an empty vector has, even for no bytes.
+    if (!values.empty()) std::memcpy(reinterpret_cast<void*>(at), values.data(), values.size() * sizeof(T));
     return at;
   }
   template <class T>
@@ -58,7 +59,7 @@ class Device {
   template <class T>
   std::vector<T> read(Address at, std::size_t count) const {
     std::vector<T> values(count);
-    std::memcpy(values.data(), reinterpret_cast<const void*>(at), count * sizeof(T));
+    if (count != 0) std::memcpy(values.data(), reinterpret_cast<const void*>(at), count * sizeof(T));
     return values;
   }
 
