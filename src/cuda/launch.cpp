@@ -35,15 +35,50 @@ void check_geometry(const Kernel& kernel, const KernelLaunch& launch, const conf
             Status::kErrorInvalidValue);
 }
 
+const RegisterChoice& register_choice() {
+  static const RegisterChoice choice = read_register_choice();
+  return choice;
+}
+
+trace::KernelHeader header_with(std::uint32_t registers, const Kernel& kernel, const KernelLaunch& launch,
+                                const config::GpuConfig& gpu) {
+  trace::KernelHeader header;
+  header.name = kernel.name;
+  header.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
+  header.block = {launch.block.x, launch.block.y, launch.block.z};
+  if (launch.cluster) header.cluster = {launch.cluster->x, launch.cluster->y, launch.cluster->z};
+  header.shared_bytes =
+      shared_of(kernel, gpu, register_choice()) + static_cast<std::uint32_t>(launch.dynamic_shared);
+  header.registers = registers;
+  header.binary_version = gpu.gpu.arch;
+  return header;
+}
+
+/// 0: not even one fits.
+std::uint32_t ctas_per_sm(const trace::KernelHeader& header, const config::GpuConfig& gpu) {
+  try {
+    return config::occupancy(gpu, header).ctas_per_sm;
+  } catch (const UserError&) {
+    return 0;
+  }
+}
+
+/// Whether an SM has room for a CTA. Registers count only where they are known: an estimate, for which the
+/// kernel would have to be lowered, never exceeds what the CTA leaves (registers_of()).
+bool fits(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu) {
+  const std::uint32_t known = kernel.known_registers(register_choice());
+  return ctas_per_sm(header_with(known, kernel, launch, gpu), gpu) > 0;
+}
+
 void check_resources(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu) {
   require(launch.dynamic_shared <= kernel.max_dynamic_shared &&
               launch.dynamic_shared + static_shared_bytes(kernel) <= shared_limits(gpu).opt_in,
           Status::kErrorInvalidValue);
-  const std::uint64_t resident = ctas_per_sm(kernel, launch, gpu);
-  require(resident > 0, Status::kErrorLaunchOutOfResources);
+  require(fits(kernel, launch, gpu), Status::kErrorLaunchOutOfResources);
   if (launch.cooperative) {
     const std::uint64_t ctas = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
-    require(ctas <= resident * gpu.gpu.sms, Status::kErrorCooperativeLaunchTooLarge);
+    require(ctas <= std::uint64_t{ctas_per_sm(kernel, launch, gpu)} * gpu.gpu.sms,
+            Status::kErrorCooperativeLaunchTooLarge);
   }
 }
 
@@ -97,24 +132,11 @@ std::uint32_t shared_of(const Kernel& kernel, const config::GpuConfig& gpu, cons
 
 trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& launch,
                                   const config::GpuConfig& gpu) {
-  trace::KernelHeader header;
-  header.name = kernel.name;
-  header.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
-  header.block = {launch.block.x, launch.block.y, launch.block.z};
-  if (launch.cluster) header.cluster = {launch.cluster->x, launch.cluster->y, launch.cluster->z};
-  static const RegisterChoice choice = read_register_choice();
-  header.shared_bytes = shared_of(kernel, gpu, choice) + static_cast<std::uint32_t>(launch.dynamic_shared);
-  header.registers = registers_of(kernel, launch, gpu, choice);
-  header.binary_version = gpu.gpu.arch;
-  return header;
+  return header_with(registers_of(kernel, launch, gpu, register_choice()), kernel, launch, gpu);
 }
 
 std::uint32_t ctas_per_sm(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu) {
-  try {
-    return config::occupancy(gpu, launch_header(kernel, launch, gpu)).ctas_per_sm;
-  } catch (const UserError&) {  // not even one fits
-    return 0;
-  }
+  return ctas_per_sm(launch_header(kernel, launch, gpu), gpu);
 }
 
 KernelLaunch prepare_launch(const Kernel& kernel, KernelLaunch launch, void** args,

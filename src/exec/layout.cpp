@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
+#include "exec/register_clears.hpp"
 #include "exec/row_allocation.hpp"
 #include "ptx/control_flow.hpp"
 #include "ptx/liveness.hpp"
@@ -39,6 +41,8 @@ class LayoutPass {
   void lay_out_shared();
   void lay_out_frame(std::uint32_t code);
   void lay_out_registers(std::uint32_t code);
+  void add_rows(std::uint32_t index, std::span<const ptx::RegisterId> registers,
+                std::vector<std::uint32_t>& rows) const;
   [[nodiscard]] std::uint32_t extend_frame(FunctionCode& code, std::uint64_t bytes,
                                            std::uint64_t align) const;
   std::uint32_t place_parameter(const ptx::Parameter& parameter, const FunctionLayout& layout,
@@ -73,6 +77,8 @@ KernelLayout LayoutPass::run() {
     lay_out_frame(i);
   }
   out_.operations.resize(first);
+  for (const FunctionCode& code : out_.functions)
+    for (const RowClear& clear : code.clears) out_.operations[clear.operation].clears = true;
   return std::move(layout_);
 }
 
@@ -162,10 +168,24 @@ void LayoutPass::lay_out_registers(std::uint32_t index) {
   const ptx::Liveness liveness(*code.source, flow);
   code.rows = allocate_rows(*code.source, flow, liveness, layout_.functions[index].registers);
   if (code.size == 0) return;
-  for (const ptx::RegisterId reg : liveness.live_before(0)) {
-    code.cleared.push_back(layout_.functions[index].registers[reg]);
-    if (ptx::bits(code.source->registers[reg].type) > 64)
-      code.cleared.push_back(layout_.functions[index].registers[reg] + 1);
+  const std::vector<ptx::RegisterId> live = liveness.live_before(0);
+  // Arguments of a call are in registers of its frame from the begin.
+  if (index > 0) return add_rows(index, live, code.cleared);
+  for (const RegisterClear& clear : place_clears(*code.source, flow, live)) {
+    if (clear.instruction == 0) {
+      add_rows(index, clear.registers, code.cleared);
+    } else {
+      code.clears.push_back({code.first + clear.instruction, {}});
+      add_rows(index, clear.registers, code.clears.back().rows);
+    }
+  }
+}
+
+void LayoutPass::add_rows(std::uint32_t index, std::span<const ptx::RegisterId> registers,
+                          std::vector<std::uint32_t>& rows) const {
+  for (const ptx::RegisterId reg : registers) {
+    rows.push_back(layout_.functions[index].registers[reg]);
+    if (ptx::bits(function_->registers[reg].type) > 64) rows.push_back(rows.back() + 1);
   }
 }
 

@@ -322,6 +322,7 @@ struct Operation {
   Handler handler = Handler::kNothing;
   bool guard_negated = false;
   bool reads_clock = false;  // a special register that changes: to be brought up to date before
+  bool clears = false;       // FunctionCode::clears has rows for it
   std::uint8_t destinations = 0, sources = 0;
   OperandRef guard = OperandRef::none();
   std::uint32_t operands = 0;
@@ -341,6 +342,12 @@ struct ParameterPlace {
   std::uint32_t bytes = 0;
 };
 
+/// Rows that become 0 before an operation, for the lanes of the split that comes to it.
+struct RowClear {
+  std::uint32_t operation = 0;
+  std::vector<std::uint32_t> rows;
+};
+
 /// A function of the executable. Its operations are [first, first + size).
 struct FunctionCode {
   const ptx::Function* source = nullptr;
@@ -348,7 +355,9 @@ struct FunctionCode {
   std::uint32_t rows = 0;         // LaneValues of a frame
   std::uint32_t frame_bytes = 0;  // of local memory: .local and .param variables, parameters, results
   std::vector<ParameterPlace> parameters, results;
-  std::vector<std::uint32_t> cleared;  // rows that may be read before they are written
+  // Rows that may be read before they are written: those that become 0 where the frame begins, and others.
+  std::vector<std::uint32_t> cleared;
+  std::vector<RowClear> clears;                                    // by operation, ascending
   std::vector<std::pair<std::uint32_t, std::uint32_t>> addresses;  // rows that hold frame + offset
 };
 

@@ -120,6 +120,12 @@ bool Warp::yields_before(const Operation& op, SharedAccess access, LaneMask acti
   return std::exchange(sharing_, access.sharing) != Sharing::kNone && !cta_->one_runs();
 }
 
+/// What an operation finds in registers that no operation has written.
+[[gnu::noinline]] void Warp::prepare(const Operation& op) {
+  if (op.reads_clock) fixed_.refresh_clocks(state_);
+  if (op.clears) clear_rows(state_);
+}
+
 /// An operation on registers alone.
 inline void Warp::step_lane(const Operation& op, LaneMask active) {
   if (state_.record) {
@@ -148,7 +154,7 @@ Warp::Stop Warp::run_split() {
     state_.machine->counts.thread_instructions += static_cast<unsigned>(std::popcount(active));
     --budget_;
     if constexpr (kOthers == Others::kAfterSlice) --slice_;
-    if (op.reads_clock) fixed_.refresh_clocks(state_);
+    if (op.reads_clock | op.clears) prepare(op);
     if constexpr (kChecked) check_operation(state_, op, active);
     switch (op.handler) {
       case Handler::kLane:

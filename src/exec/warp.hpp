@@ -78,6 +78,7 @@ class Warp {
   [[nodiscard]] bool yields_before(const Operation& op, SharedAccess access, LaneMask active);
   [[nodiscard]] bool pick();
   [[nodiscard]] bool any_can_run() const;
+  void prepare(const Operation& op);
   void step_lane(const Operation& op, LaneMask active);
   [[nodiscard]] Stop spun() const;
   Stop step_async(const Operation& op, LaneMask active, bool& stop);

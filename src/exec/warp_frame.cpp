@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace lockstep::exec {
 
@@ -23,13 +24,17 @@ std::uint32_t new_frame(std::vector<Frame>& frames, const Frame& frame) {
   return static_cast<std::uint32_t>(free);
 }
 
-/// Registers that may be read before they are written are 0; those that hold addresses of the frame get them.
-void clear_frame(WarpState& warp, const Frame& frame, LaneMask lanes) {
-  const FunctionCode& code = warp.machine->kernel.functions()[frame.function];
-  for (const std::uint32_t row : code.cleared) {
+void clear(WarpState& warp, const Frame& frame, std::span<const std::uint32_t> rows, LaneMask lanes) {
+  for (const std::uint32_t row : rows) {
     LaneValues& to = warp.row(frame, row);
     for_lanes(lanes, [&](int l) { to.lane[l] = 0; });
   }
+}
+
+/// Registers that may be read before they are written are 0; those that hold addresses of the frame get them.
+void clear_frame(WarpState& warp, const Frame& frame, LaneMask lanes) {
+  const FunctionCode& code = warp.machine->kernel.functions()[frame.function];
+  clear(warp, frame, code.cleared, lanes);
   for (const auto& address : code.addresses) {
     LaneValues& to = warp.row(frame, address.first);
     const std::uint64_t value = std::uint64_t{frame.local} + address.second;
@@ -88,6 +93,13 @@ void start_frames(WarpState& warp) {
   warp.local.start(entry.frame_bytes);
   warp.frames.assign(1, Frame{0, 0, 0, 0, 0, warp.live});
   clear_frame(warp, warp.frames[0], warp.live);
+}
+
+void clear_rows(WarpState& warp) {
+  const Frame& frame = warp.frames[warp.now.frame];
+  const std::vector<RowClear>& clears = warp.machine->kernel.functions()[frame.function].clears;
+  const auto found = std::ranges::lower_bound(clears, warp.now.pc, {}, &RowClear::operation);
+  clear(warp, frame, found->rows, warp.now.mask);
 }
 
 void push_frame(WarpState& warp, const CallSite& site, std::uint32_t function, LaneMask lanes, Split& split) {

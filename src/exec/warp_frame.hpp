@@ -20,6 +20,9 @@ inline void enter_frame(WarpState& warp) {
   warp.frame_local = frame.local;
 }
 
+/// Rows that become 0 before the operation at which the split stands (FunctionCode::clears), for its lanes.
+void clear_rows(WarpState& warp);
+
 /// `split`, whose lanes are `lanes`, goes on in the function, in a frame of its own with the call's
 /// arguments. Faults where the stack is used up.
 void push_frame(WarpState& warp, const CallSite& site, std::uint32_t function, LaneMask lanes, Split& split);
