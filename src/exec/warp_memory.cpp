@@ -12,12 +12,6 @@ namespace lockstep::exec {
 
 namespace {
 
-std::uint64_t read_bits(const std::byte* from, unsigned bytes) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, from, bytes);
-  return value;
-}
-
 /// A parameter at a fixed place, which every lane finds there.
 void load_parameter(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active) {
   const auto lane = static_cast<std::uint32_t>(std::countr_zero(active));
@@ -31,7 +25,8 @@ void load_parameter(WarpState& warp, const Operation& op, const MemoryForm& form
   for (unsigned i = 0; i < form.count; ++i, ++operand) {
     if (!operand->exists()) continue;
     LaneValues* const to = warp.at(*operand);
-    const std::uint64_t value = read_bits(from + i * form.bytes, form.bytes);
+    std::uint64_t value = 0;
+    with_width(form.bytes, [&](auto width) { value = read<decltype(width)>(from + i * form.bytes); });
     for_lanes(active, [&](int l) { to->lane[l] = value; });
     if (form.extend != 0) extend_sign(*to, active, form.extend, form.width);
   }
