@@ -288,7 +288,8 @@ std::string jobs_json(std::span<const Job> jobs, std::span<const std::string> na
 std::string to_text(const Study& study, const Table& table) {
   const auto columns = shown_columns(study, table);
   const std::size_t state = static_cast<std::size_t>(std::ranges::find(columns, "state") - columns.begin());
-  std::vector<std::vector<std::string>> lines{columns};
+  std::vector<std::vector<std::string>> lines(1);
+  for (const std::string& column : columns) lines.front().push_back(stats::printable(column));
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     std::vector<std::string>& line = lines.emplace_back();
     for (std::size_t c = 0; c < columns.size(); ++c)
