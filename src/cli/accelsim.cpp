@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "accelsim/translate.hpp"
 #include "stats/text.hpp"
 #include "util/console.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;
@@ -33,7 +35,10 @@ void add_accelsim_option(po::options_description& options) {
 std::optional<AccelsimConfig> accelsim_config(const po::variables_map& values, const std::string& base,
                                               const std::vector<std::string>& overrides, bool strict) {
   if (!values.count("accelsim-config")) return std::nullopt;
-  const auto options = accelsim::read_files(values["accelsim-config"].as<std::vector<std::string>>());
+  const auto& files = values["accelsim-config"].as<std::vector<std::string>>();
+  if (std::ranges::find(files, "") != files.end())
+    throw UserError("--accelsim-config: a file's name is empty");
+  const auto options = accelsim::read_files(files);
   const accelsim::Translation translation = accelsim::translate(options, base);
   if (strict) accelsim::require_known(translation);
   AccelsimConfig result;

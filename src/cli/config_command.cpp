@@ -116,6 +116,8 @@ void check_combination(const po::variables_map& values) {
   if (values.count("GPU") && values.count("config"))
     throw UserError(fmt::format("config: two GPUs, '{}' and --config '{}'; expected one",
                                 values["GPU"].as<std::string>(), values["config"].as<std::string>()));
+  if (values.count("config") && values["config"].as<std::string>().empty())
+    throw UserError(config::unknown_gpu(""));
   if (values.count("accelsim-markdown"))
     refuse_idle(values, "config", {"GPU", "config"}, "with --accelsim-markdown, a page on all GPUs");
   for (const char* page : {"markdown", "accelsim-markdown"}) {

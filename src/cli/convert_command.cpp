@@ -62,7 +62,7 @@ int run_convert(int argc, char** argv) {
   const auto values = parse(argc, argv, syntax);
   if (!values) return kDone;
   trace::ConvertOptions options;
-  options.level = static_cast<int>(parse_number("level", (*values)["level"].as<std::string>(), 1, 22));
+  options.level = static_cast<int>(parse_number("--level", (*values)["level"].as<std::string>(), 1, 22));
   options.threads = default_threads();
   const auto& out = (*values)["OUT"].as<std::string>();
   const auto& path = (*values)["TRACE"].as<std::string>();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -86,10 +87,26 @@ void append(Matched& all, Matched more) {
   all.unmeasured += more.unmeasured;
 }
 
+/// A counter's file in the folder of plots: files of pairs may name counters as they like. What stands in no
+/// file's name is '_'; `taken` has the names so far.
+std::string plot_name(const std::string& counter, std::set<std::string>& taken) {
+  constexpr std::size_t kLongest = 100;
+  std::string name = counter.substr(0, kLongest);
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto c = static_cast<unsigned char>(name[i]);
+    if (std::isalnum(c) == 0 && c != '_' && c != '-' && (c != '.' || i == 0)) name[i] = '_';
+  }
+  if (name.empty()) name = "_";
+  const std::string first = name;
+  for (unsigned n = 2; !taken.insert(name).second; ++n) name = fmt::format("{}-{}", first, n);
+  return name + ".svg";
+}
+
 void write_plots(const correlate::Correlation& correlation, const std::string& folder) {
   stats::make_folder(folder);
+  std::set<std::string> taken;
   for (const correlate::Group& group : correlation.by_counter)
-    stats::write_file(fmt::format("{}/{}.svg", folder, group.counter),
+    stats::write_file(fmt::format("{}/{}", folder, plot_name(group.counter, taken)),
                       correlate::scatter_plot(correlation, group.counter));
 }
 

@@ -5,13 +5,16 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cli/child.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/exec_options.hpp"
 #include "cli/execute.hpp"
+#include "cli/inputs.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/live_program.hpp"
 #include "cli/mpi_program.hpp"
@@ -51,7 +54,7 @@ Split split(int argc, char** argv) {
 }
 
 void need_command(const char* name, const std::vector<std::string>& command) {
-  if (command.empty())
+  if (command.empty() || command.front().empty())
     throw UserError(
         fmt::format("{0}: no program; expected `lockstep {0} [options] -- PROGRAM [ARGUMENTS]`", name));
 }
@@ -257,6 +260,14 @@ std::optional<RunArguments> parse_exec(int argc, char** argv) {
 
 namespace {
 
+/// Refuses to write `file` over the program, its launch script or the configuration.
+void keep_inputs(std::string_view option, const std::string& file, const po::variables_map& values,
+                 const std::string& program) {
+  std::vector<std::string> inputs{program, values["config"].as<std::string>()};
+  if (values.count("launch")) inputs.push_back(values["launch"].as<std::string>());
+  for (const std::string& input : inputs) refuse_overwriting(option, file, is_same_file(file, input));
+}
+
 int exec_as(const std::optional<MpiJob>& job, int argc, char** argv) {
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, exec_syntax());
@@ -275,6 +286,12 @@ int exec_as(const std::optional<MpiJob>& job, int argc, char** argv) {
   const TemporaryFolder folder;
   arguments.trace =
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
+  if (values->count("record") && arguments.trace.empty())
+    throw UserError("--record: the file's name is empty");
+  for (const char* output : {"record", "timeline", "work-log"})
+    if (values->count(output))
+      keep_inputs(fmt::format("--{}", output), (*values)[output].as<std::string>(), *values,
+                  parts.command.front());
   arguments.simulated_clock = shows_simulated_time(*values, functional, arguments.options);
   const std::string shown = shown_run(*values, job && !functional);
   Start start;
@@ -343,6 +360,7 @@ int run_record(int argc, char** argv) {
     start = player(parts.command.front(), (*values)["launch"].as<std::string>());
   }
   const auto& out = (*values)["OUT"].as<std::string>();
+  keep_inputs("OUT", out, *values, parts.command.front());
   (void)OutputFile(out, OutputFile::Target::kRegular);  // could it be written?
   start.trace = fs::absolute(out).string();
   arguments.quiet = values->count("quiet") > 0;

@@ -5,6 +5,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/inputs.hpp"
 #include "cli/options.hpp"
 #include "config/value.hpp"
 #include "export/formats.hpp"
@@ -62,10 +63,15 @@ int run_export(int argc, char** argv) {
   if (!values->count("output")) throw UserError("export: -o WHERE is missing: where to write");
   const auto& out = (*values)["output"].as<std::string>();
   if (out.empty()) throw UserError("export: -o WHERE: the name is empty");
-  const auto trace = trace::open_trace((*values)["RECORDING"].as<std::string>());
-  exporter::Results results((*values)["RESULTS"].as<std::string>(), *trace);
+  const auto& recording = (*values)["RECORDING"].as<std::string>();
+  const auto& folder = (*values)["RESULTS"].as<std::string>();
+  const auto trace = trace::open_trace(recording);
+  exporter::Results results(folder, *trace);
   const exporter::Graph graph = exporter::make_graph(*trace, results);
   const auto files = format.write(graph, out);
+  for (const exporter::File& file : files)
+    refuse_overwriting("export: -o WHERE", file.path,
+                       is_file_of_trace(file.path, recording) || is_file_of_results(file.path, folder));
   exporter::write_files(files);
   print_out("{}{}: {}\n", files.front().path,
             files.size() > 1 ? fmt::format(" to {}", files.back().path) : "", summary_of(graph));

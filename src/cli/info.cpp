@@ -13,6 +13,7 @@
 #include "cli/options.hpp"
 #include "cli/trace_argument.hpp"
 #include "stats/names.hpp"
+#include "stats/text.hpp"
 #include "trace/kernel_trace.hpp"
 #include "util/console.hpp"
 #include "util/size.hpp"
@@ -36,12 +37,16 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 /// A table with the first column flush left, the others flush right; the last one free text if so wished.
+/// Cells may be names of a trace, which are made printable.
 class Table {
  public:
   explicit Table(std::vector<std::string> head, bool last_left) : last_left_(last_left) {
     rows_.push_back(std::move(head));
   }
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void row(std::vector<std::string> cells) {
+    for (std::string& cell : cells) cell = stats::printable(cell);
+    rows_.push_back(std::move(cells));
+  }
   void print() const {
     std::vector<std::size_t> width(rows_.front().size());
     for (const auto& r : rows_)
@@ -208,7 +213,7 @@ void print_lines(const KernelInfo& all) {
   std::vector<Line> lines(all.by_line.begin(), all.by_line.end());
   std::stable_sort(lines.begin(), lines.end(),
                    [](const Line& a, const Line& b) { return a.second.warp > b.second.warp; });
-  fmt::print("\nLines of the source\n");
+  print_out("\nLines of the source\n");
   Table table({"line", "warp inst", "share", "thread inst"}, false);
   for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i) {
     const auto& [line, counts] = lines[i];
@@ -218,32 +223,33 @@ void print_lines(const KernelInfo& all) {
   }
   table.print();
   if (lines.size() > kShown)
-    fmt::print("  and {} more lines; --json has all.\n", thousands(lines.size() - kShown));
+    print_out("  and {} more lines; --json has all.\n", thousands(lines.size() - kShown));
 }
 
 void print_doubts(const KernelInfo& all) {
   if (!all.unknown.empty()) {
     print_out("\nOpcodes not modelled (taken as the class that their name suggests)\n");
-    for (const auto& [name, count] : all.unknown) print_out("  {:<16} {}\n", name, thousands(count));
+    for (const auto& [name, count] : all.unknown)
+      print_out("  {:<16} {}\n", stats::printable(name), thousands(count));
   }
   if (!all.remarks.empty()) {
     print_out("\nRemarks\n");
-    for (const std::string& remark : all.remarks) print_out("  {}\n", remark);
+    for (const std::string& remark : all.remarks) print_out("  {}\n", stats::printable(remark));
   }
 }
 
 void print_text(const trace::TraceSet& trace, const std::vector<KernelInfo>& kernels, const KernelInfo& all) {
   const std::vector<DeviceInfo> devices = devices_info(trace.commands());
   const CopyTotals copies = copies_of(devices);
-  print_out("Trace {}: {} kernel{}, {} cop{} to the device ({})", trace.name(), kernels.size(),
-            kernels.size() == 1 ? "" : "s", copies.to_device, copies.to_device == 1 ? "y" : "ies",
-            size_text(copies.to_device_bytes));
+  print_out("Trace {}: {} kernel{}, {} cop{} to the device ({})", stats::printable(trace.name()),
+            kernels.size(), kernels.size() == 1 ? "" : "s", copies.to_device,
+            copies.to_device == 1 ? "y" : "ies", size_text(copies.to_device_bytes));
   if (copies.to_host > 0) print_out(", {} to the host ({})", copies.to_host, size_text(copies.to_host_bytes));
   print_out("\n");
   if (!kernels.empty()) {
     const trace::KernelHeader& h = kernels.front().header;
     print_out("Traced on sm_{} with tracer version {}{}\n", h.binary_version, h.tracer_version,
-              h.nvbit_version.empty() ? "" : fmt::format(", NVBit {}", h.nvbit_version));
+              h.nvbit_version.empty() ? "" : fmt::format(", NVBit {}", stats::printable(h.nvbit_version)));
   }
   print_devices(devices);
   print_network(network_info(trace.commands()));

@@ -102,13 +102,20 @@ void check_folders(const RunArguments& arguments, const po::variables_map& value
     throw UserError("--device: found host.copy_mode = overlapped, expected blocking with several devices");
 }
 
-/// Refuses to write over the trace.
-void check_file_names(const RunArguments& arguments) {
-  std::vector<std::string> traces{arguments.trace};
+/// Refuses to write over the trace and over files that options name.
+void check_file_names(const RunArguments& arguments, const po::variables_map& values) {
+  std::vector<std::string> traces{arguments.trace}, inputs;
   for (const trace::DeviceFolder& folder : arguments.folders) traces.push_back(folder.path);
-  for (const std::string& trace : traces) {
-    refuse_overwriting("--timeline", arguments.timeline, is_file_of_trace(arguments.timeline, trace));
-    refuse_overwriting("--work-log", arguments.work_log, is_file_of_trace(arguments.work_log, trace));
+  for (const char* name : {"config", "launch", "managed", "ranks-map"})
+    if (values.count(name)) inputs.push_back(values[name].as<std::string>());
+  if (values.count("accelsim-config")) {
+    const auto& files = values["accelsim-config"].as<std::vector<std::string>>();
+    inputs.insert(inputs.end(), files.begin(), files.end());
+  }
+  for (const auto& [option, file] :
+       {std::pair("--timeline", &arguments.timeline), std::pair("--work-log", &arguments.work_log)}) {
+    for (const std::string& trace : traces) refuse_overwriting(option, *file, is_file_of_trace(*file, trace));
+    for (const std::string& input : inputs) refuse_overwriting(option, *file, is_same_file(*file, input));
   }
 }
 
@@ -197,7 +204,7 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   arguments.trace = std::move(trace.path);
   arguments.folders = std::move(trace.folders);
   check_folders(arguments, *values);
-  check_file_names(arguments);
+  check_file_names(arguments, *values);
   arguments.ranks_map = (*values)["ranks-map"].as<std::string>();
   if (values->count("launch")) arguments.script = (*values)["launch"].as<std::string>();
   if (arguments.script.empty() && arguments.trace.ends_with(".ptx"))

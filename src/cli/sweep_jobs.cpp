@@ -51,6 +51,16 @@ std::string hash_text(const std::string& text) {
 
 std::string file_hash(const std::string& path) { return stats::hex16(trace::hash_file(path)); }
 
+/// A line of an identity has one part, whatever is in it.
+std::string as_one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    if (c == '\\') line += '\\';
+    line.append(c == '\n' ? "\\n" : std::string(1, c));
+  }
+  return line;
+}
+
 bool is_file(const std::string& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored);
@@ -112,9 +122,9 @@ class Identities {
   static std::string program_text(const study::Workload& workload) {
     std::string text = fmt::format("program {}\n", file_hash(find_program(workload.program.front())));
     for (std::size_t i = 1; i < workload.program.size(); ++i)
-      text += fmt::format("argument {}\n", workload.program[i]);
+      text += fmt::format("argument {}\n", as_one_line(workload.program[i]));
     for (const std::string& input : workload.inputs)
-      text += fmt::format("input {} {}\n", input, file_hash(input));
+      text += fmt::format("input {} {}\n", as_one_line(input), file_hash(input));
     return text;
   }
 
@@ -125,7 +135,8 @@ class Identities {
     std::string text;
     for (const auto& [name, value] : options) {
       if (value == "false") continue;
-      text += fmt::format("option {}={}{}\n", name, value, is_file(value) ? " " + file_hash(value) : "");
+      text += fmt::format("option {}={}{}\n", name, as_one_line(value),
+                          is_file(value) ? " " + file_hash(value) : "");
     }
     return text;
   }

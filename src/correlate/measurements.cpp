@@ -89,7 +89,7 @@ Measurements read_ncu_lines(const Sheet& sheet) {
     if (metric.empty()) continue;  // a rule's line of the details page
     if (const auto counter = counter_of(metric)) {
       all.launches[found->second].counters[std::string(*counter)] =
-          sheet.number(row, value) * unit_factor(sheet.text(row, unit));
+          sheet.number_in(row, value, sheet.text(row, unit));
     } else {
       unknown.insert(metric);
     }
@@ -111,15 +111,15 @@ Measurements read_ncu_columns(const Sheet& sheet) {
     }
   }
   std::ranges::sort(all.unknown);
-  std::vector<double> factors(sheet.header.size(), 1);
+  std::vector<std::string> units(sheet.header.size());
   for (const CsvRow& row : sheet.rows) {
     if (sheet.text(row, columns.kernel).empty()) {
-      for (std::size_t c = 0; c < factors.size(); ++c) factors[c] = unit_factor(sheet.text(row, c));
+      for (std::size_t c = 0; c < units.size(); ++c) units[c] = sheet.text(row, c);
       continue;
     }
     Measurement& m = all.launches.emplace_back(columns.start(sheet, row));
     for (const auto& [c, counter] : known)
-      if (!sheet.text(row, c).empty()) m.counters[counter] = sheet.number(row, c) * factors[c];
+      if (!sheet.text(row, c).empty()) m.counters[counter] = sheet.number_in(row, c, units[c]);
   }
   return all;
 }
@@ -164,8 +164,8 @@ Measurement read_own_place(const Sheet& sheet, const CsvRow& row) {
 }
 
 /// A count or a time of our own form.
-double read_value(const Sheet& sheet, const CsvRow& row, std::size_t column) {
-  const double value = sheet.number(row, column);
+double read_value(const Sheet& sheet, const CsvRow& row, std::size_t column, std::string_view unit = "") {
+  const double value = sheet.number_in(row, column, unit);
   if (value < 0)
     sheet.fail(row, fmt::format("{}: found '{}', expected a number of 0 or more",
                                 stats::printable(sheet.header[column]),
@@ -203,7 +203,7 @@ Measurements read_own_lines(const Sheet& sheet) {
     if (all.launches.empty() || !same_place(all.launches.back(), m) ||
         all.launches.back().counters.contains(name))
       all.launches.push_back(std::move(m));
-    all.launches.back().counters[name] = read_value(sheet, row, value) * unit_factor(sheet.text(row, unit));
+    all.launches.back().counters[name] = read_value(sheet, row, value, sheet.text(row, unit));
   }
   return all;
 }

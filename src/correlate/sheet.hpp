@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -44,6 +45,14 @@ struct Sheet {
     if (const auto value = parse_number(found)) return *value;
     fail(row, fmt::format("{}: found '{}', expected a number", stats::printable(header[column]),
                           stats::printable(found.substr(0, 60))));
+  }
+  /// The same in base units. Throws InputError where the product is not finite.
+  [[nodiscard]] double number_in(const CsvRow& row, std::size_t column, std::string_view unit) const {
+    const double value = number(row, column) * unit_factor(unit);
+    if (std::isfinite(value)) return value;
+    fail(row, fmt::format("{}: found '{}' in '{}', expected a number below 1.8e308 in base units",
+                          stats::printable(header[column]), stats::printable(text(row, column).substr(0, 60)),
+                          stats::printable(unit.substr(0, 60))));
   }
 };
 

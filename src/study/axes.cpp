@@ -94,8 +94,9 @@ std::vector<double> range_of(TableReader& range) {
     range.fail("expected from, to, and either step or factor");
   if (!std::isfinite(*from) || !std::isfinite(*to) || *to < *from)
     range.fail(fmt::format("found {} to {}, expected to >= from", *from, *to));
-  if (step && !(*step > 0)) range.fail(fmt::format("found step = {}, expected more than 0", *step));
-  if (factor && !(*factor > 1 && *from > 0))
+  if (step && !(*step > 0 && std::isfinite(*step)))
+    range.fail(fmt::format("found step = {}, expected more than 0", *step));
+  if (factor && !(*factor > 1 && std::isfinite(*factor) && *from > 0))
     range.fail(fmt::format("found factor = {} from {}, expected a factor above 1 from a number above 0",
                            *factor, *from));
   std::vector<double> values;
@@ -104,7 +105,8 @@ std::vector<double> range_of(TableReader& range) {
     const double n = static_cast<double>(i);
     const double value = step ? *from + n * *step : *from * std::pow(*factor, n);
     if (value > *to + slack) return values;
-    values.push_back(step && std::abs(value) <= slack ? 0 : value);
+    const bool is_zero = value == 0 || (step && i > 0 && std::abs(value) <= slack);
+    values.push_back(is_zero ? 0 : value);
   }
   range.fail(fmt::format("expected at most {} values", kMaxValues));
 }

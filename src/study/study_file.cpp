@@ -136,15 +136,12 @@ Study read(const TomlValue& root, const std::string& file) {
   return study;
 }
 
+/// What is set later comes later, as a parameter may have several keys.
 template <class Pairs>
 void merge_pairs(Pairs& mine, const Pairs& later) {
-  for (const auto& [key, value] : later) {
-    const auto same = std::ranges::find(mine, key, [](const auto& pair) { return pair.first; });
-    if (same == mine.end()) {
-      mine.emplace_back(key, value);
-    } else {
-      same->second = value;
-    }
+  for (const auto& pair : later) {
+    std::erase_if(mine, [&](const auto& earlier) { return earlier.first == pair.first; });
+    mine.push_back(pair);
   }
 }
 

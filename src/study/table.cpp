@@ -160,12 +160,10 @@ std::string aligned(const std::vector<std::vector<std::string>>& lines, std::siz
   return text;
 }
 
-/// All columns that a run of this version can have. Which there are depends on the devices, on managed memory
-/// and on sampling.
-std::vector<std::string> possible_columns(const Study& study) {
-  std::vector<std::string> columns{std::string(kWorkloadColumn), "state", "error", "run"};
-  for (const Axis& axis : study.axes) columns.push_back(axis.name);
-  if (study.speedup) columns.emplace_back("speedup");
+/// All statistics that a run of this version can have. Which there are depends on the devices, on managed
+/// memory and on sampling.
+std::vector<std::string> possible_statistics() {
+  std::vector<std::string> columns;
   stats::RunReport report;
   report.core_khz = 1;
   report.kernels.resize(1);
@@ -240,7 +238,17 @@ void check_columns(const Study& study, const Table& table) {
 }
 
 void check_names_of_columns(const Study& study) {
-  need_columns(study, possible_columns(study), "system.network.");  // what there is depends on the nodes
+  auto columns = possible_statistics();
+  for (const Axis& axis : study.axes)
+    if (std::ranges::find(columns, axis.name) != columns.end())
+      throw InputError(study.file, axis.line,
+                       fmt::format("an axis cannot be called '{}', as a statistic of the runs is; expected "
+                                   "another name = \"...\"",
+                                   axis.name));
+  columns.insert(columns.end(), {std::string(kWorkloadColumn), "state", "error", "run"});
+  for (const Axis& axis : study.axes) columns.push_back(axis.name);
+  if (study.speedup) columns.emplace_back("speedup");
+  need_columns(study, columns, "system.network.");  // what there is depends on the nodes
 }
 
 std::string to_csv(const Table& table) {
@@ -280,7 +288,8 @@ std::string jobs_json(std::span<const Job> jobs, std::span<const std::string> na
 std::string to_text(const Study& study, const Table& table) {
   const auto columns = shown_columns(study, table);
   const std::size_t state = static_cast<std::size_t>(std::ranges::find(columns, "state") - columns.begin());
-  std::vector<std::vector<std::string>> lines{columns};
+  std::vector<std::vector<std::string>> lines(1);
+  for (const std::string& column : columns) lines.front().push_back(stats::printable(column));
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     std::vector<std::string>& line = lines.emplace_back();
     for (std::size_t c = 0; c < columns.size(); ++c)

@@ -32,7 +32,8 @@ struct Table {
 [[nodiscard]] Table make_table(const Study& study, std::span<const PlannedRun> runs,
                                std::span<const std::string> keys, const RunStore& store);
 
-/// Before the first run: throws UserError if the study names a column that no run can have.
+/// Before the first run: throws UserError if the study names a column that no run can have, or an axis as a
+/// statistic is named.
 void check_names_of_columns(const Study& study);
 /// Throws UserError if the study names a column (`columns`, `speedup`, figures) that no complete run has.
 void check_columns(const Study& study, const Table& table);

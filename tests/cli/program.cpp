@@ -40,9 +40,9 @@ std::string temporary_name(const char* what) {
       std::string(sanitizer == nullptr ? "" : sanitizer) + ":verify_asan_link_order=0";
   setenv("ASAN_OPTIONS", options.c_str(), 1);
   if (!launch.folder.empty() && chdir(launch.folder.c_str()) != 0) _exit(126);
-  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-  dup2(open((launch.out.empty() ? out : launch.out).c_str(), O_WRONLY | O_TRUNC), STDOUT_FILENO);
-  dup2(open((launch.err.empty() ? err : launch.err).c_str(), O_WRONLY | O_TRUNC), STDERR_FILENO);
+  dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+  dup2(::open((launch.out.empty() ? out : launch.out).c_str(), O_WRONLY | O_TRUNC), STDOUT_FILENO);
+  dup2(::open((launch.err.empty() ? err : launch.err).c_str(), O_WRONLY | O_TRUNC), STDERR_FILENO);
   if (launch.file_limit > 0) {
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{launch.file_limit, launch.file_limit};
