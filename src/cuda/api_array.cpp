@@ -75,7 +75,7 @@ int copy_3d(const abi::Memcpy3DParms* p, abi::Stream stream) {
   return api([&](Runtime& rt) {
     require(p != nullptr);
     Copy copy = rt.arrays.copy_3d(*p);
-    if (copy.width * copy.height * copy.depth > 0) rt.submit(stream, copy);
+    if (!is_empty(copy.width, copy.height, copy.depth)) rt.submit(stream, copy);
   });
 }
 

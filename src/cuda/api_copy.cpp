@@ -23,8 +23,8 @@ int copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_p
     if (width == 0 || height == 0) return;
     require(to != nullptr && from != nullptr);
     require(width <= to_pitch && width <= from_pitch, Status::kErrorInvalidPitchValue);
-    rt.submit(stream, Copy{{bytes_of(to), to_pitch, to_pitch * height},
-                           {bytes_of(from), from_pitch, from_pitch * height},
+    rt.submit(stream, Copy{{bytes_of(to), to_pitch, slice_of(to_pitch, height)},
+                           {bytes_of(from), from_pitch, slice_of(from_pitch, height)},
                            width,
                            height,
                            1,
@@ -37,8 +37,8 @@ int fill(void* to, std::size_t pitch, int value, std::size_t width, std::size_t 
     if (width == 0 || height == 0) return;
     require(to != nullptr);
     require(width <= pitch, Status::kErrorInvalidPitchValue);
-    rt.submit(stream, Fill{bytes_of(to), pitch, pitch * height, static_cast<std::uint32_t>(value & 0xff), 1,
-                           width, height, 1});
+    rt.submit(stream, Fill{bytes_of(to), pitch, slice_of(pitch, height),
+                           static_cast<std::uint32_t>(value & 0xff), 1, width, height, 1});
   });
 }
 
@@ -47,8 +47,8 @@ int fill_3d(abi::PitchedPtr to, int value, abi::Extent extent, abi::Stream strea
     if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return;
     require(to.ptr != nullptr && extent.width <= to.pitch);
     rt.submit(stream,
-              Fill{bytes_of(to.ptr), to.pitch, to.pitch * to.ysize, static_cast<std::uint32_t>(value & 0xff),
-                   1, extent.width, extent.height, extent.depth});
+              Fill{bytes_of(to.ptr), to.pitch, slice_of(to.pitch, to.ysize),
+                   static_cast<std::uint32_t>(value & 0xff), 1, extent.width, extent.height, extent.depth});
   });
 }
 
@@ -67,15 +67,39 @@ LOCKSTEP_CUDA_API cudaMemcpyAsync(void* to, const void* from, std::size_t n, int
 LOCKSTEP_CUDA_API cudaMemcpyAsync_ptsz(void* to, const void* from, std::size_t n, int kind, abi::Stream s) {
   return copy_1d(to, from, n, kind, s);
 }
-/// One after the other, which is one of the orders that are allowed. The attributes say from when on and from
-/// where the copies may read: here that is when they run. The stream may not be the legacy default one.
+namespace {
+
+/// cudaMemcpyAttributes: from when on and from where the copies may read, which here is when they run.
+struct CopyAttributes {
+  int access_order;
+  abi::MemLocation from, to;
+  unsigned flags;
+};
+static_assert(sizeof(CopyAttributes) == 24);
+
+/// Attributes i are those of the copies from begins[i] on.
+void check_attributes(const CopyAttributes* attributes, const std::size_t* begins,
+                      std::size_t attribute_count, std::size_t copies) {
+  constexpr int kFirstOrder = 1, kLastOrder = 3;
+  require(attributes != nullptr && begins != nullptr && attribute_count > 0 && attribute_count <= copies);
+  require(begins[0] == 0 && begins[attribute_count - 1] < copies);
+  for (std::size_t i = 0; i < attribute_count; ++i) {
+    require(i == 0 || begins[i - 1] <= begins[i]);
+    require(attributes[i].access_order >= kFirstOrder && attributes[i].access_order <= kLastOrder);
+  }
+}
+
+}  // namespace
+
+/// One after the other, which is one of the orders that are allowed. The stream may not be the legacy default
+/// one.
 LOCKSTEP_CUDA_API cudaMemcpyBatchAsync(void* const* to, const void* const* from, const std::size_t* bytes,
                                        std::size_t count, const void* attributes, const std::size_t* begins,
                                        std::size_t attribute_count, abi::Stream s) {
   return api([&](Runtime& rt) {
     require(to != nullptr && from != nullptr && bytes != nullptr && count > 0);
-    require(attributes != nullptr && begins != nullptr && begins[0] == 0);
-    require(attribute_count > 0 && attribute_count <= count && !rt.streams.stream(s).is_default);
+    check_attributes(static_cast<const CopyAttributes*>(attributes), begins, attribute_count, count);
+    require(!rt.streams.stream(s).is_default);
     for (std::size_t i = 0; i < count; ++i) {
       const int result = copy_1d(to[i], from[i], bytes[i], abi::kDefault, s);
       require(result == 0, static_cast<Status>(result));

@@ -1,5 +1,7 @@
 // cudaMemcpy3DBatchAsync of both APIs: copies one after the other, which is one of the orders that are
 // allowed.
+#include <algorithm>
+#include <cstdint>
 #include <span>
 
 #include "cuda/array.hpp"
@@ -45,17 +47,18 @@ CopyEnd end_of(Runtime& rt, const Operand& operand, const abi::Extent& extent, s
   }
   require(operand.type == kPointerOperand);
   const auto& p = operand.pointer;
+  require(std::max(p.row, extent.width) <= SIZE_MAX / unit);
   const std::size_t row = (p.row != 0 ? p.row : extent.width) * unit;
   const std::size_t layer = p.layer != 0 ? p.layer : extent.height;
   require(row >= extent.width * unit && layer >= extent.height);
-  return linear(p.address, row, row * layer);
+  return linear(p.address, row, slice_of(row, layer));
 }
 
 Copy copy_of(Runtime& rt, const BatchCopy& c) {
   std::size_t unit = 1;
   for (const Operand* operand : {&c.from, &c.to})
     if (operand->type == kArrayOperand) unit = rt.arrays.at(operand->array.array).texel_bytes;
-  require(c.extent.width * c.extent.height * c.extent.depth > 0);
+  require(!is_empty(c.extent.width, c.extent.height, c.extent.depth));
   return {end_of(rt, c.to, c.extent, unit),
           end_of(rt, c.from, c.extent, unit),
           c.extent.width * unit,

@@ -115,11 +115,7 @@ LOCKSTEP_CUDA_API cudaFuncGetAttributes(abi::FuncAttributes* attributes, const v
     const CubinKernel* const code = kernel.machine_code();
     attributes->localSizeBytes = code != nullptr ? code->frame_bytes : kernel.executable().local_bytes();
     attributes->numRegs = static_cast<int>(registers_of(kernel, rt.settings.gpu, read_register_choice()));
-    const auto& directives = kernel.function().directives;
-    const auto& most = directives.reqntid[0] > 0 ? directives.reqntid : directives.maxntid;
-    attributes->maxThreadsPerBlock =
-        most[0] > 0 ? static_cast<int>(most[0] * std::max(most[1], 1u) * std::max(most[2], 1u))
-                    : static_cast<int>(kMaxThreadsPerCta);
+    attributes->maxThreadsPerBlock = static_cast<int>(max_threads_of(kernel));
     const auto& module = kernel.module->program().modules.at(kernel.function().module);
     attributes->ptxVersion = virtual_architecture(module.target);
     attributes->binaryVersion = static_cast<int>(rt.settings.gpu.gpu.arch);
@@ -170,9 +166,10 @@ LOCKSTEP_CUDA_API cudaFuncGetName(const char** name, const void* function) {
 }
 
 namespace {
-int max_active(int* ctas, const void* function, int threads, std::size_t shared) {
+int max_active(int* ctas, const void* function, int threads, std::size_t shared, unsigned flags) {
   return api([&](Runtime& rt) {
-    require(ctas != nullptr && threads > 0);
+    constexpr unsigned kDisableCachingOverride = 1;
+    require(ctas != nullptr && threads > 0 && flags <= kDisableCachingOverride);
     const Kernel& kernel = rt.modules.kernel(function);
     KernelLaunch launch;
     launch.block.x = static_cast<unsigned>(threads);
@@ -184,11 +181,11 @@ int max_active(int* ctas, const void* function, int threads, std::size_t shared)
 }  // namespace
 LOCKSTEP_CUDA_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* n, const void* f, int threads,
                                                                 std::size_t shared) {
-  return max_active(n, f, threads, shared);
+  return max_active(n, f, threads, shared, 0);
 }
 LOCKSTEP_CUDA_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* n, const void* f, int threads,
-                                                                         std::size_t shared, unsigned) {
-  return max_active(n, f, threads, shared);
+                                                                         std::size_t shared, unsigned flags) {
+  return max_active(n, f, threads, shared, flags);
 }
 
 /// ctas_per_sm() falls with shared memory: halving finds the last byte.

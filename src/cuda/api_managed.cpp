@@ -162,8 +162,10 @@ LOCKSTEP_CUDA_API cudaMemAdvise(const void* p, std::size_t n, int advice, abi::M
   });
 }
 /// On hardware with concurrent managed access it has no effect but on visibility.
-LOCKSTEP_CUDA_API cudaStreamAttachMemAsync(abi::Stream s, void* p, std::size_t n, unsigned) {
+LOCKSTEP_CUDA_API cudaStreamAttachMemAsync(abi::Stream s, void* p, std::size_t n, unsigned flags) {
   return api([&](Runtime& rt) {
+    enum { kGlobal = 1, kHost = 2, kSingle = 4 };
+    require(flags == kGlobal || flags == kHost || flags == kSingle);
     (void)rt.streams.stream(s);
     check_managed(rt, p, std::max<std::size_t>(n, 1));
   });

@@ -123,14 +123,14 @@ Copy copy_of(Runtime& rt, const Memcpy3DPeerParms* p) {
 int copy_3d_peer(const Memcpy3DPeerParms* p) {
   return api([&](Runtime& rt) {
     const Copy copy = copy_of(rt, p);
-    if (copy.width * copy.height * copy.depth == 0) return;
+    if (is_empty(copy.width, copy.height, copy.depth)) return;
     serialised(rt, p->dstDevice, p->srcDevice, [&] { rt.submit(nullptr, copy); });
   });
 }
 int copy_3d_peer_async(const Memcpy3DPeerParms* p, abi::Stream stream) {
   return api([&](Runtime& rt) {
     const Copy copy = copy_of(rt, p);
-    if (copy.width * copy.height * copy.depth > 0) rt.submit(stream, copy);
+    if (!is_empty(copy.width, copy.height, copy.depth)) rt.submit(stream, copy);
   });
 }
 

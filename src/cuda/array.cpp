@@ -62,7 +62,7 @@ CopyEnd linear(const void* pointer, std::size_t pitch, std::size_t slice) {
 
 CopyEnd linear_rows(const void* pointer, std::size_t pitch, std::size_t width, std::size_t height) {
   if (width > pitch) throw ApiError(Status::kErrorInvalidPitchValue);
-  return linear(pointer, pitch, pitch * height);
+  return linear(pointer, pitch, slice_of(pitch, height));
 }
 
 Array& Arrays::add(std::unique_ptr<Array> array) {
@@ -110,7 +110,7 @@ Copy Arrays::copy_3d(const abi::Memcpy3DParms& p) const {
     if (p.extent.depth > 1 && pointer.ysize < p.extent.height) throw ApiError(Status::kErrorInvalidValue);
     if ((p.extent.height > 1 || p.extent.depth > 1) && pointer.pitch < p.extent.width * unit)
       throw ApiError(Status::kErrorInvalidPitchValue);
-    CopyEnd e = linear(pointer.ptr, pointer.pitch, pointer.pitch * pointer.ysize);
+    CopyEnd e = linear(pointer.ptr, pointer.pitch, slice_of(pointer.pitch, pointer.ysize));
     e.address += from.z * e.slice + from.y * e.pitch + from.x;
     return e;
   };

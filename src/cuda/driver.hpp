@@ -80,6 +80,7 @@ int cudaFuncGetAttributes(lockstep::cuda::abi::FuncAttributes*, const void*);
 int cudaFuncSetAttribute(const void*, int, int);
 int cudaFuncSetCacheConfig(const void*, int);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, const void*, int, std::size_t);
+int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int*, const void*, int, std::size_t, unsigned);
 int cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t*, const void*, int, int);
 int cudaOccupancyMaxActiveClusters(int*, const void*, const lockstep::cuda::abi::LaunchConfig*);
 int cudaOccupancyMaxPotentialClusterSize(int*, const void*, const lockstep::cuda::abi::LaunchConfig*);

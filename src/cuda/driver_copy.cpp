@@ -20,7 +20,7 @@ CopyEnd end_of(Runtime& rt, const Side3D& side, const Copy3D& copy) {
   const std::size_t pitch = side.pitch != 0 ? side.pitch : copy.width;
   const std::size_t height = side.height != 0 ? side.height : copy.height;
   require(pitch >= copy.width && height >= copy.height);
-  CopyEnd end = linear(begin, pitch, pitch * height);
+  CopyEnd end = linear(begin, pitch, slice_of(pitch, height));
   end.address += side.z * end.slice + side.y * end.pitch + side.x;
   return end;
 }
@@ -46,7 +46,8 @@ Side3D side_of(const Arrays& arrays, const CopyEnd& end) {
 int copy_3d(const Copy3D* c, void* stream) {
   return driver_api([&](Runtime& rt) {
     require(c != nullptr);
-    if (c->width * c->height * c->depth > 0) rt.submit(static_cast<abi::Stream>(stream), copy_of(rt, *c));
+    if (!is_empty(c->width, c->height, c->depth))
+      rt.submit(static_cast<abi::Stream>(stream), copy_of(rt, *c));
   });
 }
 
@@ -78,7 +79,7 @@ int copy_row(const Side3D& to, const Side3D& from, std::size_t bytes, void* stre
 }  // namespace
 
 Copy copy_of(Runtime& rt, const Copy3D& c) {
-  require(c.width * c.height * c.depth > 0);
+  require(!is_empty(c.width, c.height, c.depth));
   return Copy{end_of(rt, c.to, c), end_of(rt, c.from, c), c.width, c.height, c.depth, abi::kDefault};
 }
 

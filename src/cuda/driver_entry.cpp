@@ -69,7 +69,8 @@ void* find(const char* name, int version) {
 int entry(const char* name, void** function, int version, int* status) {
   enum { kFound, kNotFound };
   if (name == nullptr || function == nullptr) return static_cast<int>(Status::kErrorInvalidValue);
-  *function = std::strncmp(name, "cu", 2) == 0 ? find(name, version) : nullptr;
+  const bool is_drivers = std::strncmp(name, "cu", 2) == 0 && std::strncmp(name, "cuda", 4) != 0;
+  *function = is_drivers ? find(name, version) : nullptr;  // the runtime's are in the same library
   if (status != nullptr) *status = *function != nullptr ? kFound : kNotFound;
   return *function != nullptr ? 0 : static_cast<int>(Status::kErrorSymbolNotFound);
 }

@@ -71,20 +71,19 @@ KernelLaunch geometry(const unsigned* grid, const unsigned* block, unsigned shar
   return l;
 }
 
-int max_active_ctas(int* ctas, void* f, int threads, std::size_t shared) {
-  return driver([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessor(ctas, f, threads, shared); });
-}
-
-/// The CTA size, in warps, with the most threads on an SM, the largest of equals.
-int best_block(int* grid, int* block, void* f, std::size_t (*dynamic)(int), std::size_t shared, int limit) {
+/// The CTA size with the most threads on an SM, the largest of equals: whole warps, and the largest size that
+/// the kernel, the GPU and `limit` allow.
+int best_block(int* grid, int* block, void* f, std::size_t (*dynamic)(int), std::size_t shared, int limit,
+               unsigned flags) {
   return driver_api([&](Runtime& rt) {
-    require(grid != nullptr && block != nullptr);
+    constexpr unsigned kDisableCachingOverride = 1;
+    require(grid != nullptr && block != nullptr && flags <= kDisableCachingOverride);
     const Kernel& kernel = rt.modules.kernel(f);
     constexpr int kWarp = static_cast<int>(kWarpSize);
     int most = 0;
-    const int widest =
-        limit > 0 ? std::min<int>(limit, kMaxThreadsPerCta) : static_cast<int>(kMaxThreadsPerCta);
-    for (int threads = widest / kWarp * kWarp; threads > 0; threads -= kWarp) {
+    const int allowed = static_cast<int>(std::min(max_threads_of(kernel), kMaxThreadsPerCta));
+    const int widest = limit > 0 ? std::min(limit, allowed) : allowed;
+    for (int threads = widest; threads > 0; threads = (threads - 1) / kWarp * kWarp) {
       KernelLaunch l;
       l.block.x = static_cast<unsigned>(threads);
       l.dynamic_shared = dynamic != nullptr ? dynamic(threads) : shared;
@@ -126,11 +125,13 @@ LOCKSTEP_CUDA_API cuLaunchHostFunc(void* stream, abi::HostFn call, void* data) {
 
 LOCKSTEP_CUDA_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int* ctas, void* f, int threads,
                                                               std::size_t shared) {
-  return max_active_ctas(ctas, f, threads, shared);
+  return driver([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessor(ctas, f, threads, shared); });
 }
 LOCKSTEP_CUDA_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* ctas, void* f, int threads,
-                                                                       std::size_t shared, unsigned) {
-  return max_active_ctas(ctas, f, threads, shared);
+                                                                       std::size_t shared, unsigned flags) {
+  return driver([&] {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(ctas, f, threads, shared, flags);
+  });
 }
 LOCKSTEP_CUDA_API cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, void* f, int ctas,
                                                           int threads) {
@@ -139,12 +140,12 @@ LOCKSTEP_CUDA_API cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, vo
 LOCKSTEP_CUDA_API cuOccupancyMaxPotentialBlockSize(int* grid, int* block, void* f,
                                                    std::size_t (*dynamic)(int), std::size_t shared,
                                                    int limit) {
-  return best_block(grid, block, f, dynamic, shared, limit);
+  return best_block(grid, block, f, dynamic, shared, limit, 0);
 }
 LOCKSTEP_CUDA_API cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, void* f,
                                                             std::size_t (*dynamic)(int), std::size_t shared,
-                                                            int limit, unsigned) {
-  return best_block(grid, block, f, dynamic, shared, limit);
+                                                            int limit, unsigned flags) {
+  return best_block(grid, block, f, dynamic, shared, limit, flags);
 }
 LOCKSTEP_CUDA_API cuOccupancyMaxActiveClusters(int* clusters, void* f, const LaunchConfig* c) {
   if (c == nullptr) return static_cast<int>(Status::kErrorInvalidValue);

@@ -25,9 +25,9 @@ int fill(DevicePointer to, std::size_t pitch, std::uint32_t value, unsigned elem
          std::size_t height, void* stream) {
   return driver_api([&](Runtime& rt) {
     require(to % element == 0 && (height <= 1 || (pitch % element == 0 && width <= pitch / element)));
-    if (width * height == 0) return;
+    if (is_empty(width, height)) return;
     rt.submit(static_cast<abi::Stream>(stream),
-              Fill{bytes_at(to), pitch, pitch * height, value, element, width, height, 1});
+              Fill{bytes_at(to), pitch, slice_of(pitch, height), value, element, width, height, 1});
   });
 }
 
@@ -61,14 +61,14 @@ CopyEnd end_of(Runtime& rt, const Side& side, std::size_t width, std::size_t hei
     require(end.address != nullptr && end.pitch >= width);
   }
   end.address += side.y * end.pitch + side.x;
-  end.slice = end.pitch * height;
+  end.slice = slice_of(end.pitch, height);
   return end;
 }
 
 int copy_2d(const Copy2D* c, abi::Stream stream) {
   return driver_api([&](Runtime& rt) {
     require(c != nullptr);
-    if (c->width * c->height == 0) return;
+    if (is_empty(c->width, c->height)) return;
     rt.submit(stream, Copy{end_of(rt, c->to, c->width, c->height), end_of(rt, c->from, c->width, c->height),
                            c->width, c->height, 1, abi::kDefault});
   });

@@ -109,7 +109,8 @@ int function(void** handle, void* module, const char* name) {
   return driver_api([&](Runtime& rt) {
     require(handle != nullptr && name != nullptr);
     Module& owner = module_of(rt, module);
-    require(owner.program().find_function(name).has_value(), Status::kErrorSymbolNotFound);
+    const auto found = owner.program().find_function(name);
+    require(found && owner.program().functions.at(*found).entry, Status::kErrorSymbolNotFound);
     *handle = &rt.modules.kernel(owner, name);
   });
 }

@@ -67,9 +67,14 @@ std::byte* inside_symbol(Runtime& rt, const void* symbol, std::size_t offset, st
 
 Operation fill_operation(const MemsetParams& p) {
   require(p.elementSize == 1 || p.elementSize == 2 || p.elementSize == 4);
-  return Fill{
-      static_cast<std::byte*>(p.dst),     p.pitch, p.pitch * p.height, p.value, p.elementSize, p.width,
-      std::max<std::size_t>(p.height, 1), 1};
+  return Fill{static_cast<std::byte*>(p.dst),
+              p.pitch,
+              slice_of(p.pitch, p.height),
+              p.value,
+              p.elementSize,
+              p.width,
+              std::max<std::size_t>(p.height, 1),
+              1};
 }
 
 Operation host_operation(const HostNodeParams& p) {

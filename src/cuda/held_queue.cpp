@@ -45,10 +45,6 @@ std::string place_of(const Work& work) {
   return work.run && work.run->grid ? "; its warps stand at\n" + work.run->grid->dump() : std::string();
 }
 
-std::size_t span_of(const Copy& c) {
-  return c.from.slice * (c.depth - 1) + c.from.pitch * (c.height - 1) + c.width;
-}
-
 }  // namespace
 
 void HeldQueue::submit(StreamState& stream, Operation operation, Issue issue) {
@@ -81,7 +77,9 @@ bool HeldQueue::holds_at_call(Work& work) {
   }
   copy->blocking = false;
   if (reachable(copy->from.address)) return true;
-  work.staged.assign(copy->from.address, copy->from.address + span_of(*copy));
+  work.staged.assign(copy->from.address,
+                     copy->from.address +
+                         span_of(copy->from.pitch, copy->from.slice, copy->width, copy->height, copy->depth));
   copy->from.address = work.staged.data();
   return true;
 }

@@ -47,8 +47,9 @@ trace::KernelHeader header_with(std::uint32_t registers, const Kernel& kernel, c
   header.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
   header.block = {launch.block.x, launch.block.y, launch.block.z};
   if (launch.cluster) header.cluster = {launch.cluster->x, launch.cluster->y, launch.cluster->z};
-  header.shared_bytes =
-      shared_of(kernel, gpu, register_choice()) + static_cast<std::uint32_t>(launch.dynamic_shared);
+  header.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      shared_of(kernel, gpu, register_choice()) + std::min<std::uint64_t>(launch.dynamic_shared, UINT32_MAX),
+      UINT32_MAX));
   header.registers = registers;
   header.binary_version = gpu.gpu.arch;
   return header;
@@ -95,6 +96,12 @@ std::vector<std::byte> collect_parameters(const ptx::Function& entry, void** arg
 }
 
 }  // namespace
+
+std::uint32_t max_threads_of(const Kernel& kernel) {
+  const auto& directives = kernel.function().directives;
+  const std::uint64_t most = volume(directives.reqntid[0] > 0 ? directives.reqntid : directives.maxntid);
+  return most > 0 ? static_cast<std::uint32_t>(most) : kMaxThreadsPerCta;
+}
 
 std::uint64_t static_shared_bytes(const Kernel& kernel) { return kernel.executable().shared_bytes(); }
 

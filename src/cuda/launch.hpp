@@ -12,6 +12,8 @@ namespace lockstep::cuda {
 inline constexpr std::uint32_t kMaxThreadsPerCta =
     1024;  // CUDA C++ Programming Guide, every compute capability
 
+/// The most threads that the kernel's CTAs may have, by its directives too.
+[[nodiscard]] std::uint32_t max_threads_of(const Kernel& kernel);
 /// Static shared memory of a CTA, bytes.
 [[nodiscard]] std::uint64_t static_shared_bytes(const Kernel& kernel);
 /// Registers of a thread by lowering's assignment: between 16 and 255, within .maxnreg and what .maxntid

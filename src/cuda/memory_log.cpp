@@ -152,7 +152,7 @@ void MemoryLog::copy_inside(const Copy& c, const StreamState& stream) {
 
 void MemoryLog::fill(const Fill& f, const StreamState& stream) {
   if (log_ == nullptr) return;
-  touch({f.address}, span_of(f.pitch, f.slice, f.width * f.element, f.height, f.depth), true, false, stream);
+  touch({f.address}, span_of(f.pitch, f.slice, f.width, f.height, f.depth, f.element), true, false, stream);
   const std::uint64_t bytes = f.width * f.element * f.height * f.depth;
   if (!is_on_device(f.address) || bytes == 0) return;
   log_->enter(stream);

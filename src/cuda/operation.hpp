@@ -44,10 +44,25 @@ struct Copy {
   bool blocking = false;  // the host waits for it
 };
 
-/// Bytes from the first to behind the last of `depth` slices of `height` rows of `width` bytes.
+/// Bytes from a slice to the next; the largest number where 64 bits do not hold them.
+[[nodiscard]] inline std::size_t slice_of(std::size_t pitch, std::size_t rows) {
+  std::size_t slice = 0;
+  return __builtin_mul_overflow(pitch, rows, &slice) ? ~std::size_t{0} : slice;
+}
+/// Bytes from the first to behind the last of `depth` slices of `height` rows of `width` elements; the
+/// largest number where 64 bits do not hold them.
 [[nodiscard]] inline std::uint64_t span_of(std::size_t pitch, std::size_t slice, std::size_t width,
-                                           std::size_t height, std::size_t depth) {
-  return slice * (depth - 1) + pitch * (height - 1) + width;
+                                           std::size_t height, std::size_t depth, std::size_t element = 1) {
+  std::uint64_t slices = 0, rows = 0, row = 0, span = 0;
+  const bool overflows =
+      __builtin_mul_overflow(slice, depth - 1, &slices) || __builtin_mul_overflow(pitch, height - 1, &rows) ||
+      __builtin_mul_overflow(width, element, &row) || __builtin_add_overflow(slices, rows, &span) ||
+      __builtin_add_overflow(span, row, &span);
+  return overflows ? ~std::uint64_t{0} : span;
+}
+/// Their product may be zero where none of them is.
+[[nodiscard]] inline bool is_empty(std::size_t width, std::size_t height, std::size_t depth = 1) {
+  return width == 0 || height == 0 || depth == 0;
 }
 
 struct Fill {

@@ -213,7 +213,7 @@ void Performer::note(const Fill& f, const StreamState& stream) {
 
 void Performer::fill(const Fill& f, const StreamState& stream) {
   exec::DeviceMemory& memory = parts_.memory;
-  const std::uint64_t span = span_of(f.pitch, f.slice, f.width * f.element, f.height, f.depth);
+  const std::uint64_t span = span_of(f.pitch, f.slice, f.width, f.height, f.depth, f.element);
   const Address first = address_of(f.address);  // also registered memory of the host
   if (!memory.in_arena(first) && !memory.accessible(first, span)) throw ApiError(Status::kErrorInvalidValue);
   check_range(memory, f.address, span);

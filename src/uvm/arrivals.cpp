@@ -27,6 +27,14 @@ bool Arrivals::step(Cycle now) {
   return false;
 }
 
+void Arrivals::let_pass() {
+  const auto first =
+      std::ranges::find_if(reads_, [](const Read& r) { return r.frames_taken && r.handling == 0; });
+  if (first == reads_.end()) return;
+  std::rotate(reads_.begin(), first, first + 1);
+  state_->changed = true;
+}
+
 void Arrivals::start_slot(Cycle now) {
   --slots_waiting_;
   const Cycle cycles = state_->parameters().remote_slot;

@@ -29,6 +29,8 @@ class Arrivals {
 
   /// The transfer under way ends if it is due, and the next one starts. True if the next one lacks frames.
   [[nodiscard]] bool step(Cycle now);
+  /// The first transfer that has its frames goes before those that lack them.
+  void let_pass();
   /// Pages that were incoming have arrived.
   void arrive(const Run& run, Cycle now);
   /// Runs that have become resident since they were cleared last.

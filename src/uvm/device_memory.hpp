@@ -85,7 +85,7 @@ class DeviceMemory {
   // --- The host link ---
   void step_write(Cycle now) { departures_.step(now); }
   void step_read(Cycle now) {
-    if (arrivals_.step(now)) evictions_.unlock(now);
+    if (arrivals_.step(now) && !evictions_.unlock(now)) arrivals_.let_pass();
   }
   /// Where the owner moves the lines: those of the transfer under way have been moved.
   void moved(Direction direction) {

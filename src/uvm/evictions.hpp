@@ -28,9 +28,9 @@ class Evictions {
   /// One eviction now, against the rules if they allow none. False if no page is resident.
   bool evict_now(Cycle now);
   /// A transfer lacks frames: one eviction if nothing under way will free memory, and the rules let no unit
-  /// leave.
-  void unlock(Cycle now) {
-    if (state_->fruitless && departures_->idle()) (void)evict_now(now);
+  /// leave. False if there is nothing to evict: the frames are those of transfers behind it.
+  [[nodiscard]] bool unlock(Cycle now) {
+    return !state_->fruitless || !departures_->idle() || evict_now(now);
   }
 
   template <class A>

@@ -159,7 +159,7 @@ bool HostCommands::bring(Cycle now, const PageRange& range) {
     opened_ = true;
   }
   if (due_ > now) return false;
-  left_ -= tree.resident;
+  left_ -= tree.resident | tree.leaving;  // leaving: has come, and was evicted at once
   if (left_.empty()) return !is_device_access() || touch(range);
   if (!(left_ & tree.incoming).empty()) return false;
   const unsigned first = left_.next(0), end = std::min<unsigned>((~left_).next(first), tree.pages);
@@ -214,12 +214,24 @@ bool HostCommands::touch(const PageRange& range) {
   return true;
 }
 
-/// Brings the run, or makes room first.
+/// Evicts for so many pages, and returns how many may come now. Where an eviction has not left more frames
+/// free than there were before, faults take them: then the pages come in parts.
+unsigned HostCommands::make_room(Cycle now, TreeIndex index, unsigned pages) {
+  const Frames& frames = memory_->frames();
+  if (frames.needed(index, pages) <= frames.free()) return pages;
+  if (evicting_ && !memory_->lanes_idle()) return 0;
+  const auto some = static_cast<unsigned>(std::min<std::uint64_t>(pages, frames.free()));
+  if (evicting_ && frames.free() <= free_before_ && some > 0 && frames.needed(index, some) <= some)
+    return some;
+  free_before_ = frames.free();
+  evicting_ = memory_->evictions().evict_now(now);
+  return 0;
+}
+
+/// Brings the run, or the first part of it, or makes room first.
 void HostCommands::fetch(Cycle now, TreeIndex index, unsigned first, unsigned pages) {
-  if (memory_->frames().free() < memory_->frames().needed(index, pages)) {
-    if (!evicting_ || memory_->lanes_idle()) evicting_ = memory_->evictions().evict_now(now);
-    return;
-  }
+  pages = make_room(now, index, pages);
+  if (pages == 0) return;
   evicting_ = false;
   const Run run{index, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)};
   memory_->table()[index].incoming |= run.set();

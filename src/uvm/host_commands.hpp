@@ -45,8 +45,8 @@ class HostCommands {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(memory_), waiting_, busy_, opened_, evicting_, command_, ranges_, at_, left_,
-              due_, now_, completed_);
+    a.members(*this, a.given(memory_), waiting_, busy_, opened_, evicting_, free_before_, command_, ranges_,
+              at_, left_, due_, now_, completed_);
   }
 
  private:
@@ -61,6 +61,7 @@ class HostCommands {
   [[nodiscard]] bool is_device_access() const;
   [[nodiscard]] PageSet kept_on_device(TreeIndex index) const;
   [[nodiscard]] Cycle access_remotely();
+  [[nodiscard]] unsigned make_room(Cycle now, TreeIndex index, unsigned pages);
   void fetch(Cycle now, TreeIndex index, unsigned first, unsigned pages);
   [[nodiscard]] bool take_back(Cycle now, const PageRange& range);
   [[nodiscard]] bool any_on_device() const;
@@ -69,6 +70,7 @@ class HostCommands {
   DeviceMemory* memory_;
   std::deque<ManagedCommand> waiting_;
   bool busy_ = false, opened_ = false, evicting_ = false;
+  std::uint64_t free_before_ = 0;  // frames, before the last eviction
   ManagedCommand command_;         // the one in work
   std::vector<PageRange> ranges_;  // its pages
   std::size_t at_ = 0;
