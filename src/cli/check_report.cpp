@@ -72,7 +72,12 @@ int report_checks(const CheckArguments& arguments, const std::string& folder, co
     std::ifstream in(file, std::ios::binary);
     findings.read({std::istreambuf_iterator<char>(in), {}});
   }
-  print_err("{}", findings.to_text());
+  std::string text = findings.to_text();
+  const auto moves_cursor = [](char c) {
+    return c != '\n' && (static_cast<unsigned char>(c) < ' ' || c == '\x7f');
+  };
+  std::replace_if(text.begin(), text.end(), moves_cursor, '?');  // of names of files
+  print_err("{}", text);
   if (!out.empty()) {
     stats::make_folder(out);
     stats::write_file(out + "/check.json", findings.to_json(arguments.checks));

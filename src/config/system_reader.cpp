@@ -147,8 +147,10 @@ class SystemReader {
   }
 
   void add_switch(std::string_view name) {
+    constexpr std::string_view kSections[] = {"system", "devices", "topology", "port", "edges"};
     const bool reserved = name == "all" || name == "hosts" || name == "nics" || name.starts_with("gpu") ||
-                          is_network_section(name) || numbered(name, "host") || numbered(name, "nic");
+                          is_network_section(name) || numbered(name, "host") || numbered(name, "nic") ||
+                          std::ranges::find(kSections, name) != std::end(kSections);
     if (name.empty() || reserved)
       throw UserError(fmt::format("'{}' cannot be a switch's name", printable(name)));
     if (std::ranges::find(to_->switches, name) != to_->switches.end())

@@ -98,6 +98,8 @@ class ListParser {
     return line.starts_with("kernel") || names_trace_file(line);
   }
   void kernel(std::string_view file, bool graph_node) {
+    if (file.find('\0') != std::string_view::npos)
+      stream_.fail(fmt::format("found {}; expected the name of a file, without zero bytes", shown(file)));
     Command command;
     command.kernel = static_cast<std::uint32_t>(list_.files.size());
     command.graph_node = graph_node;

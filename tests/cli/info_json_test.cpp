@@ -219,7 +219,7 @@ TEST_CASE("info --json: counts of random traces are those of their lines") {
   }
 }
 
-TEST_CASE("info --json: text that is not UTF-8 is replaced, and what there is none of is left out") {
+TEST_CASE("info --json: text that is not UTF-8 is replaced, and parts without content are left out") {
   const test::TemporaryFolder folder;
   std::string text = trace::test::small_trace({"0000 ffffffff 1 R1 MOV 0 0 0"});
   text.replace(text.find("name = k"), 8, "name = \xff\"\\");

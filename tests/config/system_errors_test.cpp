@@ -35,7 +35,8 @@ TEST_CASE("System files: names that a switch cannot have") {
   const auto with = [](const std::string& names) {
     return system_error("[system]\ndevices = v100\nswitches = " + names + "\n");
   };
-  for (const char* name : {"all", "hosts", "nics", "gpux", "host0", "nic12", "nic", "command_processor"}) {
+  for (const char* name : {"all", "hosts", "nics", "gpux", "host0", "nic12", "nic", "command_processor",
+                           "system", "devices", "topology", "port", "edges"}) {
     CAPTURE(name);
     CHECK(with(name) == "s.ini:3: '" + std::string(name) + "' cannot be a switch's name");
   }

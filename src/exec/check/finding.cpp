@@ -157,7 +157,8 @@ std::string Findings::to_json(const Checks& checks) const {
                {"not_listed", dropped_},
                {"findings", Json::array()}};
   for (const Finding& f : all_) json["findings"].push_back(exec::to_json(f));
-  return json.dump(2) + "\n";
+  // Names of files need not be UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void Findings::read(const std::string& json) {
