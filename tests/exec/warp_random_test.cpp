@@ -63,6 +63,15 @@ unsigned member(U32 members, unsigned n) {
     if ((members >> lane & 1) != 0 && n-- == 0) return lane;
 }
 
+/// Bits: all, any, all alike.
+U32 votes(const Part& part, const std::array<U32, kLanes>& held) {
+  unsigned yes = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    yes += (part.members >> lane & 1) != 0 && (held[lane] >> part.number & 3) != 0 ? 1 : 0;
+  const bool all = yes == static_cast<unsigned>(std::popcount(part.members)), any = yes > 0;
+  return U32{all} | U32{any} << 1 | U32{all || !any} << 2;
+}
+
 /// Lane `lane` of a part whose members hold `held`.
 U32 expected(const Part& part, unsigned lane, const std::array<U32, kLanes>& held) {
   const auto each = [&](auto&& f) {
@@ -78,15 +87,8 @@ U32 expected(const Part& part, unsigned lane, const std::array<U32, kLanes>& hel
     case Op::kBallot:
       each([&](unsigned other) { result |= (held[other] >> part.number & 1) << other; });
       return result;
-    case Op::kAll: {
-      bool all = true, any = false, same = true;
-      const bool own = (held[lane] >> part.number & 3) != 0;
-      each([&](unsigned other) {
-        const bool is = (held[other] >> part.number & 3) != 0;
-        all = all && is, any = any || is, same = same && is == own;
-      });
-      return U32{all} | U32{any} << 1 | U32{same} << 2;
-    }
+    case Op::kAll:
+      return votes(part, held);
     case Op::kMatch:
       each([&](unsigned other) { result |= U32{held[other] % 5 == held[lane] % 5} << other; });
       return result;
