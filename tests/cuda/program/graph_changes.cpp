@@ -205,6 +205,18 @@ void launch(void* exec, const std::vector<Step>& steps) {
   check(calls == expected.calls, "host functions of a launch");
 }
 
+/// A launch with one node disabled, where its kind can be.
+void without(void* exec, void* node, std::vector<Step> steps, std::size_t i) {
+  unsigned enabled = 7;
+  const bool can = steps[i].kind != Kind::kHost;
+  check((cudaGraphNodeSetEnabled(exec, node, 0) == 0) == can, "disabled");
+  check((cudaGraphNodeGetEnabled(exec, node, &enabled) == 0) == can && enabled == (can ? 0u : 7u),
+        "whether it is");
+  steps[i].enabled = !can;
+  launch(exec, steps);
+  if (can) check(cudaGraphNodeSetEnabled(exec, node, 1) == 0, "enabled again");
+}
+
 /// Graph and instance have their own parameters until the instance is updated.
 void random_graph() {
   Graph graph;
@@ -232,19 +244,9 @@ void random_graph() {
         own = graph.steps;
         break;
       }
-      case 3: {
-        unsigned enabled = 7;
-        const bool can = own[i].kind != Kind::kHost;
-        check((cudaGraphNodeSetEnabled(exec, graph.nodes[i], 0) == 0) == can, "disabled");
-        check((cudaGraphNodeGetEnabled(exec, graph.nodes[i], &enabled) == 0) == can &&
-                  enabled == (can ? 0u : 7u),
-              "whether it is");
-        own[i].enabled = !can;
-        launch(exec, own);
-        if (can) check(cudaGraphNodeSetEnabled(exec, graph.nodes[i], 1) == 0, "enabled again");
-        own[i].enabled = true;
+      case 3:
+        without(exec, graph.nodes[i], own, i);
         break;
-      }
       default:
         break;
     }

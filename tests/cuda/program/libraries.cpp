@@ -150,6 +150,32 @@ void* names() {
   return kernel;
 }
 
+constexpr LaunchConfig config{{1, 1, 1}, {32, 1, 1}, 0, nullptr, nullptr, 0};
+
+/// Parameters in one buffer, and one by one.
+void buffers(void* kernel, void* data) {
+  struct {
+    void* data;
+    unsigned factor;
+    unsigned char more, rest[3];
+  } buffer{data, 11, 1, {}};
+  std::size_t bytes = sizeof buffer;
+  void* extra[] = {reinterpret_cast<void*>(1), &buffer, reinterpret_cast<void*>(2), &bytes, nullptr};
+  check(cuLaunchKernelEx(&config, kernel, nullptr, extra) == 0 && value(data, 9) == 100,
+        "parameters in a buffer");
+  bytes = 12;
+  check(cuLaunchKernelEx(&config, kernel, nullptr, extra) == kInvalidValue, "that ends before the last one");
+  unsigned factor = 2;
+  unsigned char more = 7;
+  void* arguments[] = {&data, &factor, &more};
+  void* unknown[] = {reinterpret_cast<void*>(3), &buffer, nullptr};
+  check(cuLaunchKernelEx(&config, kernel, nullptr, unknown) == kInvalidValue &&
+            cuLaunchKernelEx(nullptr, kernel, arguments, nullptr) == kInvalidValue,
+        "a key that there is not, no launch");
+  check(cuLaunchKernelEx(&config, kernel, arguments, nullptr) == 0 && value(data, 9) == 25,
+        "parameters one by one");
+}
+
 void launches(void* kernel) {
   void* data = nullptr;
   int fit = 0, sms = 0;
@@ -173,25 +199,7 @@ void launches(void* kernel) {
   check(cuLaunchCooperativeKernel(kernel, 2, 1, 1, 32, 1, 1, 0, nullptr, arguments) == 0 &&
             value(data, 33) == 172,
         "by the driver");
-  struct {
-    void* data;
-    unsigned factor;
-    unsigned char more, rest[3];
-  } buffer{data, 11, 1, {}};
-  std::size_t bytes = sizeof buffer;
-  void* extra[] = {reinterpret_cast<void*>(1), &buffer, reinterpret_cast<void*>(2), &bytes, nullptr};
-  const LaunchConfig config{{1, 1, 1}, {32, 1, 1}, 0, nullptr, nullptr, 0};
-  check(cuLaunchKernelEx(&config, kernel, nullptr, extra) == 0 && value(data, 9) == 100,
-        "parameters in a buffer");
-  bytes = 12;
-  check(cuLaunchKernelEx(&config, kernel, nullptr, extra) == kInvalidValue, "that ends before the last one");
-  void* unknown[] = {reinterpret_cast<void*>(3), &buffer, nullptr};
-  check(cuLaunchKernelEx(&config, kernel, nullptr, unknown) == kInvalidValue &&
-            cuLaunchKernelEx(nullptr, kernel, arguments, nullptr) == kInvalidValue,
-        "a key that there is not, no launch");
-  factor = 2;
-  check(cuLaunchKernelEx(&config, kernel, arguments, nullptr) == 0 && value(data, 9) == 25,
-        "parameters one by one");
+  buffers(kernel, data);
   void* missing[] = {&data, nullptr, &more};
   check(cuLaunchKernelEx(&config, kernel, missing, nullptr) == kInvalidValue &&
             cuLaunchKernelEx(&config, kernel, nullptr, nullptr) == kInvalidValue,
