@@ -214,7 +214,7 @@ bool HostCommands::touch(const PageRange& range) {
   return true;
 }
 
-/// Evicts for so many pages, and returns how many may come now. Where an eviction has not left more frames
+/// Evicts for that many pages, and returns how many may come now. Where an eviction has not left more frames
 /// free than there were before, faults take them: then the pages come in parts.
 unsigned HostCommands::make_room(Cycle now, TreeIndex index, unsigned pages) {
   const Frames& frames = memory_->frames();

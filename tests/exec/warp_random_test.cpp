@@ -24,7 +24,7 @@ enum class Op {
   kMatch,
   kMatchAll,
   kSum,
-  kLeast,
+  kMinimum,
   kXor,
   kElect,
   kExchange,
@@ -101,7 +101,7 @@ U32 expected(const Part& part, unsigned lane, const std::array<U32, kLanes>& hel
     case Op::kSum:
       each([&](unsigned other) { result += held[other]; });
       return result;
-    case Op::kLeast: {
+    case Op::kMinimum: {
       std::int32_t least = static_cast<std::int32_t>(held[lane]);
       each([&](unsigned other) { least = std::min(least, static_cast<std::int32_t>(held[other])); });
       return static_cast<U32>(least);
@@ -145,7 +145,7 @@ std::string text_of(const Part& part, unsigned table) {
       return fmt::format("and.b32 %a, %x, 1; match.all.sync.b32 %y|%q, %a, {};\n", m);
     case Op::kSum:
       return fmt::format("redux.sync.add.u32 %y, %x, {};\n", m);
-    case Op::kLeast:
+    case Op::kMinimum:
       return fmt::format("redux.sync.min.s32 %y, %x, {};\n", m);
     case Op::kXor:
       return fmt::format("redux.sync.xor.b32 %y, %x, {};\n", m);

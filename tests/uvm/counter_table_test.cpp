@@ -24,7 +24,7 @@ TEST_CASE("counters of managed memory: each row reads a counter of its own") {
     CHECK(value(counters, row) == 7 + row.offset);
     word = 0;
   }
-  counters.tlb.peer_lines = 5;  // only systems have it, in a table of theirs
+  counters.tlb.peer_lines = 5;  // only systems have it, in a table of its own
   for (const CounterRow& row : counter_rows()) CHECK(value(counters, row) == 0);
 }
 
