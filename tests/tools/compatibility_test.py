@@ -91,6 +91,16 @@ class Printed(unittest.TestCase):
         self.expect(printed.scan, ["TOTAL = 50500.000000", *sums])
         self.assertNotEqual(printed.scan(None, "\n".join(["TOTAL = 50500.500000", *sums]), []), "")
 
+    def test_grid_colouring(self):
+        def printed_grids(first, second):
+            return "".join(f"9-pt stencil: Distance-{d} Colors (used {used}):\n{text}\n\n"
+                           for d, (used, text) in enumerate((first, second), 1))
+        near, far = (4, "1 2 1\n3 4 3\n"), (6, "1 2 3\n4 5 6\n")
+        self.assertEqual(checks.KINDS["grid_colouring"](None, printed_grids(near, far), []), "")
+        for wrong in [(near, near), ((3, "1 2 1\n3 1 3\n"), far), ((5, near[1]), far), ((4, "1 2 1\n3 4\n"), far)]:
+            self.assertNotEqual(checks.KINDS["grid_colouring"](None, printed_grids(*wrong), []), "", wrong)
+        self.assertNotEqual(checks.KINDS["grid_colouring"](None, "no grids", []), "")
+
 
 class Reference(unittest.TestCase):
     """Binary results beside those of another program."""

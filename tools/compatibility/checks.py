@@ -161,4 +161,5 @@ def mummergpu(run, output, args):
 KINDS = {check.__name__: check for check in (
     gaussian, hotspot, kmeans, mummergpu, srad_v1, srad_v2, graphs.betweenness, graphs.colouring, graphs.independent_set,
     graphs.page_rank, graphs.shortest_paths, lonestar.components, lonestar.distances, lonestar.edge_distances,
-    lonestar.independent, lonestar.ranks, lonestar.spanning_tree, lonestar.triangles, printed.bulk_insert, printed.bulk_remove, printed.scan)}
+    lonestar.independent, lonestar.ranks, lonestar.spanning_tree, lonestar.triangles, printed.bulk_insert, printed.bulk_remove,
+    printed.grid_colouring, printed.scan)}

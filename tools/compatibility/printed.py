@@ -1,4 +1,4 @@
-"""Checks of what moderngpu's tests print: a place and a value on each line."""
+"""Checks of what programs print: moderngpu's tests a place and a value on each line, Kokkos' a coloured grid."""
 import re
 
 
@@ -29,3 +29,28 @@ def scan(_run, output, _args):
     if not total or abs(float(total.group(1)) - 50500) > 1e-5:
         return "the total is not 50500"
     return _differs(_values(output), [i * 1.01 for i in range(50000)])
+
+
+def _same_colour(grid, distance):
+    """Two points of the grid of one colour that are neighbours of the nine-point stencil, `distance` steps apart at most."""
+    for y, row in enumerate(grid):
+        for x, colour in enumerate(row):
+            for below in range(y, min(y + distance + 1, len(grid))):
+                for beside in range(max(x - distance, 0), min(x + distance + 1, len(row))):
+                    if (below, beside) > (y, x) and grid[below][beside] == colour:
+                        return f"points ({x}, {y}) and ({beside}, {below}) have colour {colour}, within {distance}"
+    return ""
+
+
+def grid_colouring(_run, output, _args):
+    """A grid coloured so that no neighbours share a colour, and another in which no neighbours of neighbours do."""
+    parts = re.split(r"9-pt stencil: Distance-(\d) Colors \(used (\d+)\):\n", output)[1:]
+    if parts[::3] != ["1", "2"]:
+        return "not the two grids"
+    for distance, used, text in zip(*[iter(parts)] * 3):
+        grid = [[int(word) for word in line.split()] for line in text.strip().splitlines() if line.strip()]
+        if len(grid) < 2 or len({len(row) for row in grid}) != 1 or len({c for row in grid for c in row}) != int(used):
+            return f"distance {distance}: not a grid of {used} colours"
+        if problem := _same_colour(grid, int(distance)):
+            return problem
+    return ""
