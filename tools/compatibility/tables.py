@@ -6,7 +6,7 @@ import tomllib
 ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks", "hecbench",
          "cutlass", "cuda_samples_multi_gpu", "hecbench_multi_gpu", "multi_gpu_programming_models", "nccl", "babelstream",
          "gpu_benches", "shoc", "pannotia", "moderngpu", "llm_c", "parboil", "xsbench", "rsbench", "minibude", "mixbench",
-         "nvbandwidth", "altis", "stdgpu", "lonestar", "kokkos_tutorials"]
+         "nvbandwidth", "altis", "stdgpu", "lonestar", "kokkos_tutorials", "kokkos_kernels"]
 
 
 @dataclasses.dataclass
