@@ -29,7 +29,6 @@ constexpr std::size_t kHuge = ~std::size_t{0};
 }  // namespace
 
 extern "C" {
-void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int);
 int cudaGetDeviceFlags(unsigned*);
 int cudaSetDeviceFlags(unsigned);
 int cudaDeviceGetByPCIBusId(int*, const char*);

@@ -236,24 +236,10 @@ void wrong(Place& a, Place& b) {
         "the other direction");
 }
 
-void register_variable() {
-  static const std::vector<char> image =
-      fatbin_of(".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .align 8 .b8 table[" +
-                std::to_string(kVariable) + "];\n");
-  static const struct {
-    std::uint32_t magic = 0x466243B1, version = 1;
-    const void* data = image.data();
-    const void* prelinked = nullptr;
-  } wrapper;
-  void** const module = __cudaRegisterFatBinary(const_cast<void*>(static_cast<const void*>(&wrapper)));
-  __cudaRegisterVar(module, &variable, nullptr, "table", 0, kVariable, 0, 0);
-  __cudaRegisterFatBinaryEnd(module);
-}
-
 }  // namespace
 
 int main() {
-  register_variable();
+  register_variable(&variable, kVariable);
   check(cudaStreamCreate(&stream) == 0, "a stream");
   std::vector<std::unique_ptr<Place>> places;
   for (const Kind kind : {kHost, kDevice, kArray, kSymbol, kHost, kDevice, kArray})

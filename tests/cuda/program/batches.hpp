@@ -39,7 +39,6 @@ struct BatchCopy {
 };
 
 extern "C" {
-void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int);
 int cudaGetSymbolAddress(void**, const void*);
 int cudaGetSymbolSize(std::size_t*, const void*);
 int cudaMallocArray(void**, const Format*, std::size_t, std::size_t, unsigned);

@@ -10,21 +10,6 @@
 #include "driver_types.hpp"
 #include "runtime_types.hpp"
 
-namespace {
-struct Side2D {
-  std::size_t x = 0, y = 0;
-  int type = 0;
-  const void* host = nullptr;
-  Word device = 0;
-  void* array = nullptr;
-  std::size_t pitch = 0;
-};
-struct DriverCopy2D {
-  Side2D from, to;
-  std::size_t width, height;
-};
-}  // namespace
-
 extern "C" {
 int cudaMalloc(void**, std::size_t);
 int cudaMalloc3DArray(void**, const Format*, Extent, unsigned);

@@ -31,6 +31,18 @@ struct DriverCopy {
   Side from, to;
   std::size_t width = 0, height = 1, depth = 1;
 };
+struct Side2D {
+  std::size_t x = 0, y = 0;
+  int type = 0;
+  const void* host = nullptr;
+  Word device = 0;
+  void* array = nullptr;
+  std::size_t pitch = 0;
+};
+struct DriverCopy2D {
+  Side2D from, to;
+  std::size_t width, height;
+};
 struct HostNode {
   void (*call)(void*);
   void* data;

@@ -27,7 +27,6 @@ struct UpdateInfo {
 }  // namespace
 
 extern "C" {
-void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int);
 int cudaGetSymbolAddress(void**, const void*);
 int cudaGraphCreate(void**, unsigned);
 int cudaGraphDestroy(void*);
@@ -328,24 +327,10 @@ void wrong() {
   launch(exec, graph.steps);
 }
 
-void register_variable() {
-  static const std::vector<char> image =
-      fatbin_of(".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .align 8 .b8 table[" +
-                std::to_string(kBytes) + "];\n");
-  static const struct {
-    std::uint32_t magic = 0x466243B1, version = 1;
-    const void* data = image.data();
-    const void* prelinked = nullptr;
-  } wrapper;
-  void** const module = __cudaRegisterFatBinary(const_cast<void*>(static_cast<const void*>(&wrapper)));
-  __cudaRegisterVar(module, &variable, nullptr, "table", 0, kBytes, 0, 0);
-  __cudaRegisterFatBinaryEnd(module);
-}
-
 }  // namespace
 
 int main() {
-  register_variable();
+  register_variable(&variable, kBytes);
   void* made = nullptr;
   check(cudaMalloc(&made, kBytes) == 0 && cudaMemset(made, 0, kBytes) == 0 && cudaStreamCreate(&stream) == 0,
         "begin");

@@ -41,7 +41,6 @@ struct AllocationProperties {
   unsigned char rest[8] = {};
 };
 extern "C" {
-int __cudaRegisterVar(void**, const void*, char*, const char*, int, std::size_t, int, int);
 int __cudaRegisterManagedVar(void**, void**, char*, const char*, int, std::size_t, int, int);
 int cudaGetDeviceCount(int*);
 int cudaGetDevice(int*);
@@ -504,7 +503,7 @@ int main(int argc, char** argv) {
   register_kernel(handle, &bump, "bump");
   register_kernel(handle, &meet, "meet");
   register_kernel(handle, &all_reduce, "_Z10all_reducePfPKfS_PVKiPViiii");
-  __cudaRegisterVar(handle, &own_symbol, nullptr, "own", 0, 4, 0, 0);
+  __cudaRegisterVar(handle, reinterpret_cast<char*>(&own_symbol), nullptr, "own", 0, 4, 0, 0);
   __cudaRegisterManagedVar(handle, &common_pointer, nullptr, "common", 0, 4, 0, 0);
   __cudaRegisterFatBinaryEnd(handle);
   const std::string which = argv[2];

@@ -17,6 +17,7 @@ extern "C" {
 void** __cudaRegisterFatBinary(void* wrapper);
 int __cudaRegisterFatBinaryEnd(void** handle);
 int __cudaRegisterFunction(void**, const void*, char*, const char*, int, void*, void*, void*, void*, int*);
+void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int);
 int __cudaPushCallConfiguration(Dim3, Dim3, std::size_t, void*);
 int __cudaPopCallConfiguration(Dim3*, Dim3*, std::size_t*, void*);
 int __cudaGetKernel(void** kernel, const void* host);
@@ -97,6 +98,21 @@ inline void** register_ptx(const char* path) {
   } wrapper;
   wrapper.data = fatbin.data();
   return __cudaRegisterFatBinary(&wrapper);
+}
+
+/// A device variable of `bytes` bytes, for which `variable` stands on the host. Once in a process.
+inline void register_variable(char* variable, std::size_t bytes) {
+  static const std::vector<char> image =
+      fatbin_of(".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .align 8 .b8 table[" +
+                std::to_string(bytes) + "];\n");
+  static struct {
+    std::uint32_t magic = 0x466243B1, version = 1;
+    const void* data = image.data();
+    const void* prelinked = nullptr;
+  } wrapper;
+  void** const module = __cudaRegisterFatBinary(&wrapper);
+  __cudaRegisterVar(module, variable, nullptr, "table", 0, bytes, 0, 0);
+  __cudaRegisterFatBinaryEnd(module);
 }
 
 /// `stub` stands for the kernel on the host.
