@@ -136,7 +136,10 @@ void set_specialised(Context& c, const Specialised& unit, std::string_view unit_
   if (!c.has(option)) return c.unused(unit_option, fmt::format("counts together with {}", option));
   const Timing t = timing(c, option);
   if (unit.name == "TENSOR") return set_tensor(c, option, unit_option, unit.units);
-  if (unit.name == "BRA") return set_pipe(c, "branch", t, unit.units, option, unit_option);
+  if (unit.name == "BRA") {
+    c.set("pipe.branch_shared", "false", {unit_option});
+    return set_pipe(c, "branch", t, unit.units, option, unit_option);
+  }
   if (unit.name == "UDP") return set_pipe(c, "uniform", t, unit.units, option, unit_option);
   if (unit.name == "TEX") {
     const std::uint64_t l1 = c.config().l1.hit_latency;
@@ -189,11 +192,13 @@ void tensor(Context& c) {
 template <std::size_t... N>
 void add_specialised(std::vector<Rule>& rules, std::index_sequence<N...>) {
   constexpr std::string_view kHow =
-      "BRA: pipe.branch; UDP: pipe.uniform; TENSOR: as -trace_opcode_latency_initiation_tensor; TEX: "
+      "BRA: pipe.branch, one in each sub-core; UDP: pipe.uniform; TENSOR: as "
+      "-trace_opcode_latency_initiation_tensor; TEX: "
       "texture_latency "
       "= latency + 2 - l1.hit_latency, texture_interval = interval / units";
   constexpr std::string_view kKeys =
-      "pipe.branch.latency, pipe.branch.interval, pipe.uniform.latency, pipe.uniform.interval, "
+      "pipe.branch.latency, pipe.branch.interval, pipe.branch_shared, pipe.uniform.latency, "
+      "pipe.uniform.interval, "
       "pipe.tensor.latency, "
       "tensor.f16, tensor.bf16, tensor.tf32, tensor.f64, tensor.int8, tensor.int4, tensor.binary, "
       "tensor.fp8, "

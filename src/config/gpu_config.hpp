@@ -75,7 +75,7 @@ using PipeTable = std::array<PipeSpec, static_cast<unsigned>(trace::OpClass::kCo
   set(OpClass::kWarpgroupMma, Unit::kTensor, 44, 1);
   set(OpClass::kUniform, Unit::kUniform, 4, 1);
   set(OpClass::kVote, Unit::kAlu, 6, 2);
-  set(OpClass::kBranch, Unit::kBranch, 4, 4);
+  set(OpClass::kBranch, Unit::kBranch, 4, 2);
   set(OpClass::kConvergence, Unit::kBranch, 4, 2);
   set(OpClass::kExit, Unit::kBranch, 4, 2);
   set(OpClass::kDepBar, Unit::kBranch, 4, 1);
@@ -275,7 +275,8 @@ struct GpuConfig {
   FrontEndGroup frontend;
   RegisterFileGroup rf;
   PipeTable pipe = default_pipes();  // pipe.<class>.*
-  bool fp64_shared = false;          // pipe.fp64.shared: one FP64 unit serves all sub-cores of the SM
+  bool fp64_shared = false;          // pipe.fp64_shared: one FP64 unit serves all sub-cores of the SM
+  bool branch_shared = true;         // pipe.branch_shared: likewise for branches and convergence
   TensorGroup tensor;
   MioGroup mio;
   L1Group l1;

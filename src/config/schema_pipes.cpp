@@ -162,6 +162,12 @@ Rows pipe_rows() {
                                [](GpuConfig& c, std::uint64_t v) { c.fp64_shared = v != 0; }};
   rows.push_back(flag("pipe.fp64_shared", "one FP64 unit serves all sub-cores of the SM instead of one each",
                       fp64_shared));
+  const Binding branch_shared = {[](const GpuConfig& c) { return std::uint64_t{c.branch_shared}; },
+                                 [](GpuConfig& c, std::uint64_t v) { c.branch_shared = v != 0; }};
+  rows.push_back(
+      flag("pipe.branch_shared",
+           "one unit for branches and convergence serves all sub-cores of the SM, in the order of issue",
+           branch_shared));
   for (Parameter& row : tensor_rows()) rows.push_back(std::move(row));
   for (Parameter& row : mio_rows()) rows.push_back(std::move(row));
   return rows;

@@ -123,6 +123,8 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   out.long_result = result_from_memory(inst);
   const std::string_view mnemonic(inst.mnemonic.data());
   out.closes_group = mnemonic == "LDGDEPBAR" || mnemonic == "UTMACMDFLUSH" || inst.closes_group;
+  const bool takes_turn = inst.op_class == OpClass::kBranch || inst.op_class == OpClass::kConvergence;
+  if (takes_turn && config_.branch_shared) out.kind = IssueKind::kBranch;
   if (mnemonic == "CS2R") out.kind = IssueKind::kClock;
   if (mnemonic == "UCGABAR_ARV" || mnemonic == "UCGABAR_WAIT") {
     out.kind = IssueKind::kClusterBarrier;

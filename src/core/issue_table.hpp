@@ -32,6 +32,7 @@ enum class IssueKind : std::uint8_t {
   kProductWait,     // WARPGROUP.DEPBAR
   kClusterBarrier,  // as kFixed; arrives at the cluster's barrier or waits there, as `barrier` says
   kClock,           // as kFixed; its issue cycle is what the instruction reads
+  kBranch,          // waits for its turn at the branch unit that the sub-cores share
 };
 
 struct OperandReads {

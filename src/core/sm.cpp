@@ -80,6 +80,7 @@ void Sm::State::rebase_if_due(Cycle now) {
   scoreboard.rebase(delta);
   for (Tick& until : held_until)
     if (until != kNoTick) shift(until);
+  shift(branch_free);
   for (SubCore& sub : subcores) {
     std::for_each(sub.unit_free.begin(), sub.unit_free.end(), shift);
     std::for_each(sub.bank_free.begin(), sub.bank_free.end(), shift);

@@ -97,7 +97,7 @@ void Sm::State::issue(unsigned w, Cycle now) {
   if (warp.next == warp.end) return end_warp(w, now);
   if (warp.branch_unresolved && warp.buffered == 0) {  // the redirect is known now
     warp.branch_unresolved = false;
-    warp.fetch_from = t + config.frontend.branch_latency;
+    warp.fetch_from = std::max(t, warp.not_before) + config.frontend.branch_latency;
     redirected |= warp_bit(w);
   }
   update_fetch(w, t);
@@ -115,6 +115,9 @@ void Sm::State::issue(unsigned w, Cycle now) {
       break;  // issue() has them
     case IssueKind::kProduct:
       queue_product(w, inst, t, delay);
+      break;
+    case IssueKind::kBranch:
+      queue_branch(w, inst, t, delay);
       break;
     case IssueKind::kProductWait:
       wait_for_products(warp, inst, t);
@@ -195,6 +198,15 @@ void Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::
   } else {
     sub.unit_free[unit] = now + inst.interval;
   }
+}
+
+/// The branch unit of the SM: the warp goes on once its instruction had its turn.
+void Sm::State::queue_branch(unsigned w, const IssueInst& inst, Tick now, Tick delay) {
+  const Tick start = std::max(now, branch_free);
+  branch_free = start + inst.interval;
+  scoreboard.write(w, inst, start + inst.latency + delay);
+  warps[w].not_before = start;
+  warps[w].delay = Stall::kBranch;
 }
 
 /// A product of a warpgroup: the warp goes on while those before it are worked on. `delay`: of its operands.

@@ -29,6 +29,7 @@ struct Sm::State : SmCtas {
   [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now,
                                    stats::SmCounters& counted);
   void take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted);
+  void queue_branch(unsigned w, const IssueInst& inst, Tick now, Tick delay);
   [[gnu::noinline]] void queue_product(unsigned w, const IssueInst& inst, Tick now, Tick delay);
   [[gnu::noinline]] static void end_group(Warp& warp, Tick at);
   [[gnu::noinline]] static void wait_for_products(Warp& warp, const IssueInst& inst, Tick now);

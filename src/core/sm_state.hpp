@@ -78,8 +78,8 @@ struct SmState {
     a.members(*this, a.given(config), a.reference(), a.reference(), a.given(index), a.given(skip),
               a.given(subcore_count), a.given(done_latency), current, base, ready, held, held_until,
               fetch_wanted, line_awaited, redirected, occupied, waiting, reason, wants, wheel, wheel_used,
-              subcores, a.given(warps), a.given(scoreboard), mio_next, front_next, barrier_free, mio, front,
-              launches, a.given(ctas), a.given(held_ctas), a.given(in_flight), a.given(by_lane),
+              subcores, a.given(warps), a.given(scoreboard), mio_next, front_next, branch_free, barrier_free,
+              mio, front, launches, a.given(ctas), a.given(held_ctas), a.given(in_flight), a.given(by_lane),
               a.given(free_handles), counters, resident_warps, resident_since, seen_launch, slot_launch,
               carveout, next_age, profile);
   }
@@ -111,6 +111,7 @@ struct SmState {
   std::array<Warp, kMaxWarps> warps{};
   Scoreboard scoreboard{kMaxWarps};
   Cycle mio_next = 0, front_next = 0;
+  Tick branch_free = 0;    // the shared branch unit takes the next instruction from here on
   Cycle barrier_free = 0;  // the SM's barriers take the next arrival from here on
 
   MemoryPipeline mio;

@@ -97,8 +97,9 @@ Usage usage_of(const Values& kernel, const config::GpuConfig& machine) {
   usage.lanes = ratio(kernel.number("thread_instructions"), kernel.number("warp_instructions"));
   for (unsigned p = 0; p < stats::kPipes; ++p) {
     const double busy = kernel.number(std::string("pipes.") + std::string(kPipeTexts[p].name));
-    const bool shared =
-        machine.fp64_shared && static_cast<Pipe>(p) == Pipe::kFp64;  // one for all sub-cores of an SM
+    const auto pipe = static_cast<Pipe>(p);
+    const bool shared = (pipe == Pipe::kFp64 && machine.fp64_shared) ||
+                        (pipe == Pipe::kBranch && machine.branch_shared);  // one for all sub-cores of an SM
     usage.pipes[p] = ratio(busy, shared ? subcore_cycles / machine.sm.subcores : subcore_cycles);
   }
   set_stalls(usage, kernel, subcore_cycles);

@@ -89,6 +89,7 @@ const Values kQv100Values = {
     {"pipe.fp16.latency", "4"},
     {"pipe.fp16.interval", "2"},
     {"pipe.fp64_shared", "false"},
+    {"pipe.branch_shared", "false"},
     {"pipe.fp64.latency", "10"},
     {"pipe.fp64.interval", "4"},
     {"pipe.sfu.latency", "22"},

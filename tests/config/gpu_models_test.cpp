@@ -487,23 +487,23 @@ TEST_CASE("the hash is FNV-1a over the sorted lines, as computed here from the r
 }
 
 TEST_CASE("golden hashes: they change only when a value of the GPU is changed on purpose") {
-  CHECK(hash(resolve("v100")) == 0x4022d39c5d2636ba);
-  CHECK(hash(resolve("rtx3080ti")) == 0xcdf2e94f4481ae04);
-  CHECK(hash(resolve("a100")) == 0x7bf2ef291e22d6e4);
-  CHECK(hash(resolve("h100_pcie")) == 0xa659e7dc74f07f2);
-  CHECK(hash(resolve("v100_sxm2")) == 0x2fd9c9a61aec8046);
-  CHECK(hash(resolve("qv100")) == 0xb9649b36f739a7ed);
-  CHECK(hash(resolve("gtx1080ti")) == 0x294f2a5b14fe03ac);
-  CHECK(hash(resolve("rtx2080ti")) == 0xb68459f81e620c9);
-  CHECK(hash(resolve("rtxa6000")) == 0xc7392920c8737e84);
-  CHECK(hash(resolve("h100_sxm")) == 0xf2a03302dc06bac2);
-  CHECK(hash(resolve("gh200")) == 0x83eb81275f1003b6);
-  CHECK(hash(resolve("h200")) == 0x6fea5d25fabcbdf3);
-  CHECK(hash(resolve("rtx4090")) == 0xb1c3d6d7f1a44167);
-  CHECK(hash(resolve("rtx5090")) == 0xde144e81bdc079a1);
-  CHECK(hash(resolve("l40")) == 0xb098a6a71ca9bf73);
-  CHECK(hash(resolve("rtx3070")) == 0x7a1bf1738081294b);
-  CHECK(hash(resolve("t4")) == 0xf08b388c2032f495);
-  CHECK(hash(resolve("sst_v100")) == 0xa330a91b642741ae);
-  CHECK(hash(resolve("sst_p100")) == 0x8c09e44a6f2e2020);
+  CHECK(hash(resolve("v100")) == 0x82256955a9bf50b7);
+  CHECK(hash(resolve("rtx3080ti")) == 0xece19853a2f7989b);
+  CHECK(hash(resolve("a100")) == 0x844b6ad84c4913a7);
+  CHECK(hash(resolve("h100_pcie")) == 0xfc256cf3b641a09b);
+  CHECK(hash(resolve("v100_sxm2")) == 0xc32452610db2014b);
+  CHECK(hash(resolve("qv100")) == 0x763c53ed8116361c);
+  CHECK(hash(resolve("gtx1080ti")) == 0x9f947645794430ce);
+  CHECK(hash(resolve("rtx2080ti")) == 0x48bc4fac0a418300);
+  CHECK(hash(resolve("rtxa6000")) == 0x5a059bd32421d8c3);
+  CHECK(hash(resolve("h100_sxm")) == 0xd1906a3a18eb282b);
+  CHECK(hash(resolve("gh200")) == 0x575532b9607b6bbd);
+  CHECK(hash(resolve("h200")) == 0xa7dbc5b90f947232);
+  CHECK(hash(resolve("rtx4090")) == 0xd6e4ec00c2d63ce0);
+  CHECK(hash(resolve("rtx5090")) == 0x3a9aa2823f1ed2c6);
+  CHECK(hash(resolve("l40")) == 0x5b83d63a3f909c9a);
+  CHECK(hash(resolve("rtx3070")) == 0xbe6e23c2b6117e6c);
+  CHECK(hash(resolve("t4")) == 0xf9c2dcea193729a2);
+  CHECK(hash(resolve("sst_v100")) == 0xbc0b2c13270e6a33);
+  CHECK(hash(resolve("sst_p100")) == 0xad76092a30088c0e);
 }

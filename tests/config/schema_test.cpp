@@ -374,13 +374,13 @@ TEST_CASE("pipes, booleans, names, lists and texts reach their fields") {
     if (matrix) CHECK(find(prefix + ".interval").parameter == nullptr);
     if (!matrix) CHECK(resolve("v100", {prefix + ".interval=55"}).pipe_of(op_class).interval == 55);
   }
-  const GpuConfig c =
-      resolve("v100", {"sm.scheduler=lrr", "rf.cache=false", "l1.shared_carveouts_kib=0, 32",
-                       "gpu.name=My GPU-2", "dram.type=hbm3", "host.copy_mode=overlapped",
-                       "pipe.fp64_shared=true", "mio.const_cold_miss=false", "host.warms_l2=false",
-                       "l1.allocate_on_miss=false", "l1.allocate_on_store=false", "l1.cache_global=false",
-                       "l1.replacement=lru", "dram.refresh=all_banks", "dram.standard=gddr",
-                       "l2.code_resident=false", "launch.cache_control=all", "sync.poll_elision=false"});
+  const GpuConfig c = resolve(
+      "v100", {"sm.scheduler=lrr", "rf.cache=false", "l1.shared_carveouts_kib=0, 32", "gpu.name=My GPU-2",
+               "dram.type=hbm3", "host.copy_mode=overlapped", "pipe.fp64_shared=true",
+               "pipe.branch_shared=false", "mio.const_cold_miss=false", "host.warms_l2=false",
+               "l1.allocate_on_miss=false", "l1.allocate_on_store=false", "l1.cache_global=false",
+               "l1.replacement=lru", "dram.refresh=all_banks", "dram.standard=gddr", "l2.code_resident=false",
+               "launch.cache_control=all", "sync.poll_elision=false"});
   CHECK(c.sm.scheduler == SchedulerPolicy::kLrr);
   CHECK_FALSE(c.rf.cache);
   CHECK(c.l1.shared_carveouts_kib == std::vector<std::uint32_t>{0, 32});
@@ -389,6 +389,7 @@ TEST_CASE("pipes, booleans, names, lists and texts reach their fields") {
   CHECK(c.host.copy_mode == CopyMode::kOverlapped);
   CHECK(c.launch.cache_control == CacheControl::kAll);
   CHECK(c.fp64_shared);
+  CHECK_FALSE(c.branch_shared);
   CHECK_FALSE(c.mio.const_cold_miss);
   CHECK_FALSE(c.host.warms_l2);
   CHECK_FALSE(c.l1.allocate_on_miss);

@@ -256,10 +256,11 @@ TEST_CASE("a pointer chase in another CTA's shared memory takes cluster.latency 
     return fmt::format("buffer out 8\nlaunch chase grid 4 block 1 cluster 4 args {{}} {} out\nwait\n", rank);
   };
   const double own = program.slope(script(0)), other = program.slope(script(2));
-  CHECK(other == 180);  // Luo et al.: 180 cycles, which is what the product says
+  CHECK(other == Approx(180).margin(0.02));  // Luo et al.: 180 cycles, which is what the product says
   CHECK(own == Approx(29).margin(4));
   for (const unsigned latency : {131u, 250u})
-    CHECK(program.slope(script(3), set(fmt::format("cluster.latency={}", latency))) == latency);
+    CHECK(program.slope(script(3), set(fmt::format("cluster.latency={}", latency))) ==
+          Approx(latency).margin(0.02));  // the loops' ends differ by a cycle or two
 }
 
 TEST_CASE("a cluster's barrier takes cluster.barrier_latency from the last arrival, with any number of CTAs",

@@ -139,7 +139,7 @@ TEST_CASE("the L1 gives its data bandwidth less loop overhead, on every SM alike
         {"ctas", "4"}, {"footprint", "65536"}, {"warm", "65536"}, {"first", "320"}, {"second", "1344"}};
     const double bytes = 1024.0 * 256 * 4 / last_difference(run("cache_read", values, c));
     CAPTURE(model);
-    CHECK(bytes <= 1.002 * c.l1.data_bytes_per_cycle);  // the last CTA of a kernel ends by chance
+    CHECK(bytes <= 1.003 * c.l1.data_bytes_per_cycle);  // the last CTA of a kernel ends by chance
     CHECK(bytes >=
           0.98 * 125.9);  // gpu-cache: V100 125.9, A100 126.7, H100 PCIe 126.5 bytes per cycle and SM
   }

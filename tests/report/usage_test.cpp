@@ -70,7 +70,7 @@ class Clock {
                     busy(kernel_.number("l1.requests"), machine_.l1.tags_per_cycle, machine_.gpu.sms, core));
   }
   [[nodiscard]] double pipe(const std::string& name) const {
-    const bool one = name == "fp64" && machine_.fp64_shared;
+    const bool one = (name == "fp64" && machine_.fp64_shared) || (name == "branch" && machine_.branch_shared);
     return busy(kernel_.number("pipes." + name), 1,
                 double{1} * machine_.gpu.sms * (one ? 1 : machine_.sm.subcores), machine_.clock.core_khz);
   }
