@@ -351,7 +351,6 @@ void Builder::texture(const Instruction& i) {
   std::vector<std::uint8_t> sources;
   for (std::size_t o = store ? 0 : 1; o < i.operands.size(); ++o)
     for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);
-  data.resize(std::min<std::size_t>(data.size(), 1));
   std::string opcode = first_word(ptx::name(i.op()));
   const bool fetches = i.op() == Opcode::kTex || i.op() == Opcode::kTld4;
   if (!fetches) return emit(opcode, store ? std::vector<std::uint8_t>{} : data, sources);

@@ -60,6 +60,11 @@ class BlockLiveness {
   std::vector<std::vector<ptx::RegisterId>> live_;
 };
 
+/// Its machine instruction has a mask of the components that it writes, to a pair of registers each two.
+bool has_mask(const ptx::Instruction& i) {
+  return i.op() == ptx::Opcode::kTex || i.op() == ptx::Opcode::kTld4;
+}
+
 /// Registers that a move copies from or to.
 std::vector<bool> moved(const ptx::Function& function) {
   std::vector<bool> found(function.registers.size());
@@ -97,6 +102,7 @@ RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned t
     if (passes.integers) fold_extensions(function);
   }
   measure(function, flow, liveness, folded.fusions);
+  mask_components(function);
   group_vectors(function);
   if (passes.setup) busy_until_[kStackPointer] = ~0u;
   scan();
@@ -243,24 +249,46 @@ void RegisterAssignment::measure(const ptx::Function& function, const ptx::Contr
   }
 }
 
+/// Components of a texel that nothing reads take no register.
+void RegisterAssignment::mask_components(const ptx::Function& function) {
+  std::vector<bool> read(function.registers.size());
+  for (const ptx::Instruction& i : function.instructions)
+    for (const ptx::RegisterId id : ptx::register_use(i).reads) read[root(id)] = true;
+  for (const ptx::Instruction& i : function.instructions) {
+    if (!has_mask(i) || i.operands[0].kind != ptx::OperandKind::kVector) continue;
+    for (const ptx::Operand& component : i.operands[0].elements)
+      if (component.kind == ptx::OperandKind::kRegister && !read[root(component.reg)])
+        intervals_[root(component.reg)].words = 0;
+  }
+}
+
 void RegisterAssignment::group_vectors(const ptx::Function& function) {
   for (const ptx::Instruction& instruction : function.instructions) {
     for (const ptx::Operand& operand : instruction.operands) {
       if (operand.kind != ptx::OperandKind::kVector) continue;
-      Group group;
+      std::vector<ptx::RegisterId> members;
       for (const ptx::Operand& element : operand.elements)
-        if (element.kind == ptx::OperandKind::kRegister) group.members.push_back(root(element.reg));
-      const bool free = std::ranges::all_of(
-          group.members, [this](auto id) { return group_of_[id] == kNoGroup && intervals_[id].words > 0; });
-      auto sorted = group.members;
-      std::ranges::sort(sorted);
-      const bool distinct = std::ranges::adjacent_find(sorted) == sorted.end();
-      if (!free || !distinct || group.members.size() < 2) continue;
-      for (const ptx::RegisterId id : group.members)
-        group_of_[id] = static_cast<std::uint32_t>(groups_.size());
-      groups_.push_back(std::move(group));
+        if (element.kind == ptx::OperandKind::kRegister) members.push_back(root(element.reg));
+      if (!has_mask(instruction) || &operand != &instruction.operands[0]) {
+        group(members);
+        continue;
+      }
+      std::erase_if(members, [this](auto id) { return intervals_[id].words == 0; });
+      for (std::size_t m = 0; m + 1 < members.size(); m += 2) group({members[m], members[m + 1]});
     }
   }
+}
+
+/// Registers of a vector follow one another where none of them belongs to another vector.
+void RegisterAssignment::group(std::vector<ptx::RegisterId> members) {
+  const bool free = std::ranges::all_of(
+      members, [this](auto id) { return group_of_[id] == kNoGroup && intervals_[id].words > 0; });
+  auto sorted = members;
+  std::ranges::sort(sorted);
+  const bool distinct = std::ranges::adjacent_find(sorted) == sorted.end();
+  if (!free || !distinct || members.size() < 2) return;
+  for (const ptx::RegisterId id : members) group_of_[id] = static_cast<std::uint32_t>(groups_.size());
+  groups_.push_back({std::move(members)});
 }
 
 void RegisterAssignment::scan() {

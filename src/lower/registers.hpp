@@ -79,7 +79,9 @@ class RegisterAssignment {
                   bool copies);
   void measure(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness,
                const Fusions& fusions);
+  void mask_components(const ptx::Function& function);
   void group_vectors(const ptx::Function& function);
+  void group(std::vector<ptx::RegisterId> members);
   void scan();
   void place(ptx::RegisterId id, std::uint32_t at);
   void take(ptx::RegisterId id, unsigned at);
