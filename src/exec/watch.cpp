@@ -26,6 +26,7 @@ void Fingerprint::add(std::span<const std::byte> bytes) {
 
 void LivelockDetector::begin(std::uint64_t print) {
   if (watch_.askers++ == 0) watch_.values.clear();
+  comparing_ = false;
   watching_ = true;
   kept_ = print;
   changes_ = watch_.changes;

@@ -2,7 +2,8 @@
 //
 // The executor is deterministic: if its whole state repeats and no memory has changed in between, it repeats
 // for ever, unless a write from outside changes what it has read. Comparing states means hashing all
-// registers, so it is done rarely, and accesses are watched only between two comparisons.
+// registers, so it is done rarely. Watching accesses makes them several times slower, so it begins only once
+// the registers alone have repeated.
 #pragma once
 
 #include <bit>
@@ -55,6 +56,7 @@ class LivelockDetector {
   /// The state has been changed from outside: starts again with the first check.
   void restart() {
     stop();
+    comparing_ = false;
     rounds_ = 0;
   }
 
@@ -75,10 +77,15 @@ class LivelockDetector {
       if (quiet && ++compared_ < kLongestPeriod) return Verdict::kUnknown;
       stop();
     }
-    if (!std::has_single_bit(rounds_) || (rounds_ < patience_ && instructions < long_))
-      return Verdict::kUnknown;
-    begin(print());
-    return Verdict::kBegun;
+    if (comparing_) {
+      if (print() == kept_) return begin(kept_), Verdict::kBegun;
+      comparing_ = ++compared_ < kLongestPeriod;
+    } else if (std::has_single_bit(rounds_) && (rounds_ >= patience_ || instructions >= long_)) {
+      kept_ = print();
+      comparing_ = true;
+      compared_ = 0;
+    }
+    return Verdict::kUnknown;
   }
 
  private:
@@ -89,6 +96,7 @@ class LivelockDetector {
   Watch& watch_;
   std::uint64_t patience_, long_, rounds_ = 0, kept_ = 0, changes_ = 0, reads_ = 0;
   unsigned compared_ = 0;
+  bool comparing_ = false;  // states, without watching
   bool watching_ = false;
 };
 
