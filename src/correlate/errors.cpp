@@ -32,14 +32,26 @@ bool all_equal(const std::vector<double>& values) {
   return std::ranges::adjacent_find(values, std::ranges::not_equal_to{}) == values.end();
 }
 
+/// Deviations from the mean, of which the largest is 1: their squares neither overflow nor vanish.
+std::vector<double> deviations(std::vector<double> values) {
+  const double largest =
+      std::abs(*std::ranges::max_element(values, {}, [](double v) { return std::abs(v); }));
+  for (double& v : values) v /= largest;
+  const double mean = mean_of(values);
+  double most = 0;
+  for (double& v : values) most = std::max(most, std::abs(v -= mean));
+  for (double& v : values) v /= most;
+  return values;
+}
+
 std::optional<double> pearson(const std::vector<double>& x, const std::vector<double>& y) {
   if (all_equal(x) || all_equal(y)) return std::nullopt;
-  const double mx = mean_of(x), my = mean_of(y);
+  const std::vector<double> dx = deviations(x), dy = deviations(y);
   double xx = 0, yy = 0, xy = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mx) * (x[i] - mx);
-    yy += (y[i] - my) * (y[i] - my);
-    xy += (x[i] - mx) * (y[i] - my);
+    xx += dx[i] * dx[i];
+    yy += dy[i] * dy[i];
+    xy += dx[i] * dy[i];
   }
   if (!(xx > 0) || !(yy > 0)) return std::nullopt;
   return xy / std::sqrt(xx * yy);

@@ -116,6 +116,16 @@ TEST_CASE("the order of the values and their units change nothing") {
   CHECK(after.log_correlation.value() == Approx(before.log_correlation.value()));
 }
 
+TEST_CASE("correlations of values whose squares are no double are those of smaller ones") {
+  for (const double scale : {1e-200, 1e200, 1e300}) {
+    CAPTURE(scale);
+    const std::vector<Values> plain = {{1, 2}, {2, 3}, {4, 9}, {7, 5}};
+    std::vector<Values> scaled = plain;
+    for (Values& v : scaled) v = {v.hardware * scale, v.simulated * scale};
+    CHECK(errors_of(scaled).correlation.value() == Approx(errors_of(plain).correlation.value()));
+  }
+}
+
 /// The mean of three times 0.1 is not 0.1 in binary: the deviations are rounding errors, and so would be r.
 TEST_CASE("a side with one value only has no correlation, whatever the rounding of its mean") {
   for (const double constant : {0.1, 0.7, 3.3, 100.0})

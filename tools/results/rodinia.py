@@ -146,7 +146,7 @@ def write(context, page):
               "estimates, since CUDA 13 compiles no machine code for a V100. The core clocks are those of the configurations that the",
               "people who measured made for these GPUs: 1312 MHz for the V100 SXM2 (BranTran/accel-sim-framework), 1447 MHz for the Quadro",
               "GV100 (Accel-Sim's SM7_GV100, by its pull request 225 the GPU of AccelWattch), `qv100` here; L2 and crossbar as on a V100 PCIe, 0.87 of it.",
-              "Of kmeans the first two launches are simulated.")
+              "Of kmeans, whose texture references have become a texture object, the first two launches are simulated.")
     page.text("srad runs without its image. The program looks for it in `../../../data/srad`, which does not exist where Accel-Sim's scripts",
               "run it, says so, and goes on with zeros. The pipe cycles below agree: with Rodinia's image, which has no zero,",
               "lanes whose dividend is zero would be missing, and srad's pipe cycles 31 % below those of the GPU.")
@@ -164,6 +164,9 @@ def write(context, page):
               "whose CTAs read the same lines, would be up to 9 % slower. That would be closer to the QV100, on which nearly all kernels are too",
               "fast, but further from the V100 SXM2, whose measured times are nearly the same; and CTAs that all read one table would be 2.5 to 4",
               "times too slow on a V100.")
+    page.text("Slow paths of divisions are calls, branches and returns more than anything else. The SM's branch unit, which all sub-cores share,",
+              "takes one in two cycles (`pipe.branch.interval`, from the QV100's srad): with a unit in each sub-core, one in four cycles, srad",
+              "would be 28 % too fast on both GPUs, with one in three cycles for the SM 21 % too slow. No other kernel here has the branches to say.")
     page.table(["GPU", "program", "kernel", "busy", "Lockstep", "error", "", "elapsed", "Lockstep", "bare", "with floor",
                 "DRAM sectors read", "Lockstep", "written", "Lockstep"],
                [[r.gpu, r.program, r.kernel, f"{r.busy:,.0f}", f"{r.our_busy:,.0f}", error_of(r.busy_pair()),
@@ -181,7 +184,8 @@ def write(context, page):
               "`icnt.sm_queue_entries` and `l2.fetch_bytes`: 2,048 misses of an SM may wait for the crossbar, a line for each lane of 64",
               "warps, so that a line is evicted before its data have come.")
     page.text("The lowered code beside the code that the GPU executed: cycles of the arithmetic pipes of an SM, from the table's",
-              "pipeline duty. srad and extract divide zeros ([lowering.md](../lowering.md), slow paths).")
+              "pipeline duty. srad and extract divide zeros ([lowering.md](../lowering.md), slow paths). extract's pipe cycles say that the GPU",
+              "took the slow path for fewer of its warps, so that its busy cycles agree by chance.")
     page.table(["GPU", "program", "kernel", "pipe cycles of an SM", "Lockstep", "difference"],
                [[r.gpu, r.program, r.kernel, f"{r.pipes:,.0f}", f"{r.our_pipes:,.0f}", percent(r.our_pipes / r.pipes - 1)] for r in rows])
     if left_out:
