@@ -139,22 +139,27 @@ void Builder::lower(const exec::FunctionCode& f, const Predicated& shape, const 
   const Schedule order = schedule(shape.function, flow, values, passes_);
   const Mark start = mark();
   const unsigned used = with_registers(f, shape, order, target);
-  if (used <= target || used == values_) return;
+  if (used <= target) return;
   back_to(start);  // values rest only where the sequences' temporaries leave room for it
-  (void)with_registers(f, shape, order, target - std::min(used - values_, target));
+  const unsigned left = used == values_ ? target : target - std::min(used - values_, target);
+  if (used != values_ && with_registers(f, shape, order, left) <= target) return;
+  back_to(start);
+  if (with_registers(f, shape, order, target, RegisterAssignment::Holes::kUsed) <= target) return;
+  back_to(start);
+  (void)with_registers(f, shape, order, left);
 }
 
 /// Lowers the function with its values within `target` registers if possible. Returns how many registers it
 /// takes.
 unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& shape, const Schedule& order,
-                                 unsigned target) {
+                                 unsigned target, RegisterAssignment::Holes holes) {
   const ptx::Function scheduled = reordered(shape.function, order);
   Folded folded;
   if (passes_.integers) folded.addresses = folded_addresses(scheduled, order.runs, arch_);
   Fusions fusions;
   if (passes_.fusion) fusions = Fusions(scheduled, order.runs, folded.addresses, passes_.integers, arch_);
   if (passes_.integers) folded.fusions = fusions;
-  const RegisterAssignment registers(scheduled, target, passes_, folded);
+  const RegisterAssignment registers(scheduled, target, passes_, folded, holes);
   function_ = &scheduled;
   literals_ = literals(scheduled, passes_.integers);
   l2_policies_ = L2Policies(scheduled);

@@ -29,7 +29,8 @@ class Builder : private Emitter {
   void lower(const exec::FunctionCode& function_code, const Predicated& shape, const ptx::ControlFlow& flow,
              unsigned target, unsigned values);
   [[nodiscard]] unsigned with_registers(const exec::FunctionCode& function_code, const Predicated& shape,
-                                        const Schedule& schedule, unsigned target);
+                                        const Schedule& schedule, unsigned target,
+                                        RegisterAssignment::Holes holes = RegisterAssignment::Holes::kKept);
   void runs(const exec::FunctionCode& function_code, const Schedule& schedule, const Predicated& shape);
   void instruction(const Instruction& i, std::uint32_t number);
   [[nodiscard]] bool folded(const Instruction& i, std::uint32_t number);

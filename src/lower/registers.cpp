@@ -76,7 +76,7 @@ std::vector<bool> moved(const ptx::Function& function) {
 }  // namespace
 
 RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned target, Passes passes,
-                                       const Folded& folded)
+                                       const Folded& folded, Holes holes)
     : alias_(function.registers.size()),
       part_(function.registers.size()),
       intervals_(function.registers.size()),
@@ -102,9 +102,12 @@ RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned t
     if (passes.integers) fold_extensions(function);
   }
   measure(function, flow, liveness, folded.fusions);
+  if (holes == Holes::kUsed) find_ranges(function, flow, liveness, folded.fusions);
   mask_components(function);
   group_vectors(function);
   if (passes.setup) busy_until_[kStackPointer] = ~0u;
+  if (passes.setup && !ranges_.empty())
+    taken_[kStackPointer].take({0, static_cast<std::uint32_t>(function.instructions.size())});
   scan();
 }
 
@@ -122,9 +125,15 @@ std::uint8_t RegisterAssignment::operator[](ptx::RegisterId id) const {
 std::vector<HeldRegisters> RegisterAssignment::held() const {
   std::vector<HeldRegisters> all;
   if (busy_until_[kStackPointer] == ~0u) all.push_back({0, ~0u - 1, kStackPointer, 1});
-  for (ptx::RegisterId id = 0; id < place_.size(); ++id)
-    if (place_[id] != kNoRegister)
-      all.push_back({intervals_[id].first, intervals_[id].last, place_[id], intervals_[id].words});
+  for (ptx::RegisterId id = 0; id < place_.size(); ++id) {
+    if (place_[id] == kNoRegister) continue;
+    const Interval& interval = intervals_[id];
+    if (ranges_.empty())
+      all.push_back({interval.first, interval.last, place_[id], interval.words});
+    else
+      for (const HeldRange& range : ranges_[id])
+        all.push_back({range.first, range.last, place_[id], interval.words});
+  }
   return all;
 }
 
@@ -249,6 +258,18 @@ void RegisterAssignment::measure(const ptx::Function& function, const ptx::Contr
   }
 }
 
+void RegisterAssignment::find_ranges(const ptx::Function& function, const ptx::ControlFlow& flow,
+                                     const ptx::Liveness& liveness, const Fusions& fusions) {
+  std::vector<ptx::RegisterId> roots(alias_.size());
+  std::vector<bool> whole(alias_.size());
+  for (ptx::RegisterId id = 0; id < alias_.size(); ++id) {
+    roots[id] = root(id);
+    whole[id] = ptx::pressure_of(function.registers[id].type).words == intervals_[roots[id]].words;
+  }
+  ranges_ = held_ranges(function, flow, liveness, fusions, roots, whole);
+  taken_.resize(kMaxRegisters);
+}
+
 /// Components of a texel that nothing reads take no register.
 void RegisterAssignment::mask_components(const ptx::Function& function) {
   std::vector<bool> read(function.registers.size());
@@ -305,7 +326,8 @@ void RegisterAssignment::place(ptx::RegisterId id, std::uint32_t at) {
     return std::all_of(busy_until_.begin() + first, busy_until_.begin() + first + words,
                        [since](std::uint32_t until) { return until <= since; });
   };
-  const auto find = [&](unsigned words, unsigned align) {
+  const auto find = [&](const std::vector<ptx::RegisterId>& members, unsigned words, unsigned align) {
+    if (!ranges_.empty()) return find_in_holes(members, words, align);
     for (unsigned first = 0; rest_ && first + words <= std::min(target_, kMaxRegisters); first += align)
       if (free_since(first, words, at < kRest ? 0 : at - kRest)) return first;
     for (unsigned first = 0; first + words <= kMaxRegisters; first += align)
@@ -313,21 +335,40 @@ void RegisterAssignment::place(ptx::RegisterId id, std::uint32_t at) {
     return 0u;  // more values than registers: a spill's place is not modelled
   };
   const auto aligned = [](unsigned words) { return words <= 1 ? 1u : words == 2 ? 2u : 4u; };
-  if (group_of_[id] == kNoGroup) return take(id, find(intervals_[id].words, aligned(intervals_[id].words)));
+  if (group_of_[id] == kNoGroup)
+    return take(id, find({id}, intervals_[id].words, aligned(intervals_[id].words)));
   Group& group = groups_[group_of_[id]];
   unsigned words = 0;
   for (const ptx::RegisterId member : group.members) words += intervals_[member].words;
-  unsigned first = find(words, aligned(words));
+  unsigned first = find(group.members, words, aligned(words));
   for (const ptx::RegisterId member : group.members) {
     take(member, first);
     first += intervals_[member].words;
   }
 }
 
+/// The first registers that hold nothing wherever one of the members does.
+unsigned RegisterAssignment::find_in_holes(const std::vector<ptx::RegisterId>& members, unsigned words,
+                                           unsigned align) const {
+  const auto is_free = [&](unsigned at) {
+    for (const ptx::RegisterId id : members)
+      for (unsigned w = 0; w < intervals_[id].words; ++w, ++at)
+        if (std::ranges::any_of(ranges_[id], [&](HeldRange range) { return taken_[at].overlaps(range); }))
+          return false;
+    return true;
+  };
+  for (unsigned first = 0; first + words <= kMaxRegisters; first += align)
+    if (is_free(first)) return first;
+  return 0;
+}
+
 void RegisterAssignment::take(ptx::RegisterId id, unsigned at) {
   place_[id] = static_cast<std::uint8_t>(at);
-  for (unsigned i = 0; i < intervals_[id].words; ++i)
+  for (unsigned i = 0; i < intervals_[id].words; ++i) {
     busy_until_[at + i] = std::max(busy_until_[at + i], intervals_[id].last + 1);
+    if (!ranges_.empty())
+      for (const HeldRange& range : ranges_[id]) taken_[at + i].take(range);
+  }
   used_ = std::max(used_, at + intervals_[id].words);
 }
 

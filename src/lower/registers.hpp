@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lower/fusion.hpp"
+#include "lower/held_ranges.hpp"
 #include "lower/passes.hpp"
 #include "ptx/ir.hpp"
 #include "ptx/liveness.hpp"
@@ -41,11 +42,16 @@ struct HeldRegisters {
 /// extends or keeps. R1 holds the stack pointer, whether there is a stack or not.
 class RegisterAssignment {
  public:
+  /// What a register may be used for between the first and the last position at which it holds a value:
+  /// nothing else, or, as costs more time to find out, other values in the holes where it holds nothing that
+  /// is read again.
+  enum class Holes : std::uint8_t { kKept, kUsed };
+
   /// Within `target` registers, one that was free for a while is preferred to one that has just become so:
   /// its last readers may still wait to be issued. What a fused instruction takes in has no result; its
   /// sources are read where it is done.
   explicit RegisterAssignment(const ptx::Function& function, unsigned target = 32, Passes passes = {},
-                              const Folded& folded = {});
+                              const Folded& folded = {}, Holes holes = Holes::kKept);
 
   /// First of the 32-bit registers of `id`; kNoRegister for predicates and what is never used.
   [[nodiscard]] std::uint8_t operator[](ptx::RegisterId id) const;
@@ -57,7 +63,7 @@ class RegisterAssignment {
   [[nodiscard]] bool folded(std::uint32_t instruction) const { return folded_[instruction]; }
   /// It has no register: see constants.hpp.
   [[nodiscard]] bool constant(ptx::RegisterId id) const { return constant_[id]; }
-  /// For all values.
+  /// For all values; with holes that may be used, an element for each range between them.
   [[nodiscard]] std::vector<HeldRegisters> held() const;
 
  private:
@@ -79,11 +85,15 @@ class RegisterAssignment {
                   bool copies);
   void measure(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness,
                const Fusions& fusions);
+  void find_ranges(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness,
+                   const Fusions& fusions);
   void mask_components(const ptx::Function& function);
   void group_vectors(const ptx::Function& function);
   void group(std::vector<ptx::RegisterId> members);
   void scan();
   void place(ptx::RegisterId id, std::uint32_t at);
+  [[nodiscard]] unsigned find_in_holes(const std::vector<ptx::RegisterId>& members, unsigned words,
+                                       unsigned align) const;
   void take(ptx::RegisterId id, unsigned at);
 
   std::vector<ptx::RegisterId> alias_;
@@ -95,6 +105,8 @@ class RegisterAssignment {
   std::vector<bool> folded_, constant_;
   std::vector<std::uint32_t> busy_until_ =
       std::vector<std::uint32_t>(kMaxRegisters, 0);  // exclusive, by register
+  std::vector<std::vector<HeldRange>> ranges_;       // by root; empty: holes are kept
+  std::vector<TakenPositions> taken_;                // by register, where holes are used
   unsigned used_ = 0, target_;
   bool rest_;
 };
