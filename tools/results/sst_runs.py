@@ -70,12 +70,11 @@ def shares_of(kernels):
 
 
 def row(run, hardware):
-    """Launches, cycles bare and with the launch floor with their errors, seconds of the host."""
+    """Launches, cycles bare and with the launch floor with their errors."""
     kernels = run.stats["kernels"]
     bare = sum(k["cycles"] for k in kernels)
     with_floor = bare + sum(k["launch_cycles"] for k in kernels)
-    return [len(kernels), *(x for c in (bare, with_floor) for x in (f"{c:,}", percent(c / hardware - 1))),
-            f"{run.host['wall_seconds']:.0f} s"]
+    return [len(kernels), *(x for c in (bare, with_floor) for x in (f"{c:,}", percent(c / hardware - 1)))]
 
 
 def mixes_of(context, trace):
@@ -107,8 +106,7 @@ def write(context, page):
               "each kernel, as by a profiler that replays kernels; it is not known which of the two was published. Programs: `nvcc -O3` of",
               "CUDA 13 (lud with its `-use_fast_math`), lowered from PTX; the published ones were built for Volta with a compiler",
               "of 2019.")
-    page.table(["run", "launches", "V100", "SST-GPU's error", "caches", "Lockstep", "error", "with floor", "error",
-                "host, 2 threads"], lines)
+    page.table(["run", "launches", "V100", "SST-GPU's error", "caches", "Lockstep", "error", "with floor", "error"], lines)
     if shares:
         page.text("Shares of lud's time, caches kept:")
         page.table(["", *MEASURED_SHARES], [["V100", *(f"{v} %" for v in MEASURED_SHARES.values())],
