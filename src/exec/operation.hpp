@@ -322,6 +322,7 @@ struct Operation {
   Handler handler = Handler::kNothing;
   bool guard_negated = false;
   bool reads_clock = false;  // a special register that changes: to be brought up to date before
+  bool paces = false;        // reads_clock: only to decide how long a loop that waits pauses
   bool clears = false;       // FunctionCode::clears has rows for it
   std::uint8_t destinations = 0, sources = 0;
   OperandRef guard = OperandRef::none();

@@ -36,6 +36,26 @@ class SpinRound {
                          [&](OperandRef operand) { return has(written_, operand); });
     return polls_same_places() && (carried_.empty() || only_counts());
   }
+  /// Does the loop's rare part only compute, from clocks too, what no round reads, and lead back?
+  [[nodiscard]] bool rarely_paces() const {
+    OperandRefs rare;
+    for (std::uint32_t k = 0; k < size_; ++k) {
+      if (steps_[k].reached) continue;
+      const Operation& op = code_[pc(k)];
+      const bool pauses = op.handler == Handler::kLane || op.handler == Handler::kNothing ||
+                          op.handler == Handler::kNanosleep;
+      const bool stays = op.handler == Handler::kBranch && inside(op.target) && op.target > pc(k);
+      if ((!pauses && !stays) || pc(k) == loop_.end) return false;
+      for_results(op, [&](OperandRef operand) { rare.push_back(operand); });
+    }
+    for (std::uint32_t k = 0; k < size_; ++k) {
+      if (!steps_[k].reached) continue;
+      bool reads = false;
+      for_sources(code_[pc(k)], [&](OperandRef operand) { reads |= has(rare, operand); });
+      if (reads) return false;
+    }
+    return true;
+  }
   /// What it may write.
   [[nodiscard]] const std::vector<OperandRef>& written() const { return written_; }
   /// Its polling loads: operations, in its order.
@@ -218,6 +238,9 @@ void find_spin_loop(std::uint32_t end, Translation& out) {
     if (out.memory[op.detail].spin != 0) return;
     SpinRound round(out.operations.data(), out.operands.data(), out.memory.data(), loop);
     if (!round.waits()) continue;
+    if (round.rarely_paces())
+      for (std::uint32_t pc = loop.begin; pc <= loop.end; ++pc)
+        out.operations[pc].paces = out.operations[pc].reads_clock;
     loop.loads = round.loads();
     loop.written = round.written();
     out.spins.push_back(loop);

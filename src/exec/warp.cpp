@@ -122,7 +122,8 @@ bool Warp::yields_before(const Operation& op, SharedAccess access, LaneMask acti
 
 /// What an operation finds in registers that no operation has written.
 [[gnu::noinline]] void Warp::prepare(const Operation& op) {
-  if (op.reads_clock) fixed_.refresh_clocks(state_);
+  // A clock that only paces a wait would keep states from repeating (watch.hpp).
+  if (op.reads_clock && !(op.paces && state_.machine->watch.compares())) fixed_.refresh_clocks(state_);
   if (op.clears) clear_rows(state_);
 }
 

@@ -26,7 +26,6 @@ void Fingerprint::add(std::span<const std::byte> bytes) {
 
 void LivelockDetector::begin(std::uint64_t print) {
   if (watch_.askers++ == 0) watch_.values.clear();
-  comparing_ = false;
   watching_ = true;
   kept_ = print;
   changes_ = watch_.changes;
@@ -36,7 +35,8 @@ void LivelockDetector::begin(std::uint64_t print) {
 
 void LivelockDetector::stop() {
   if (watching_) --watch_.askers;
-  watching_ = false;
+  if (comparing_) --watch_.comparers;
+  watching_ = comparing_ = false;
 }
 
 }  // namespace lockstep::exec

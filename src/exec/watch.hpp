@@ -23,11 +23,13 @@ struct Watch {
     std::uint64_t bits = 0;
   };
   unsigned askers = 0;
+  unsigned comparers = 0;           // detectors that compare states: clocks that only pace a wait stand still
   std::uint64_t changes = 0;        // of memory other than the threads' own, and of the world outside
   std::uint64_t reads = 0;          // of global memory
   std::map<Address, Value> values;  // last value read, since watching began
 
   [[nodiscard]] bool on() const { return askers != 0; }
+  [[nodiscard]] bool compares() const { return comparers != 0; }
   /// To be called before the read, so that a write in between counts as a later one.
   void read(Address address, std::uint32_t bytes);
 };
@@ -56,7 +58,6 @@ class LivelockDetector {
   /// The state has been changed from outside: starts again with the first check.
   void restart() {
     stop();
-    comparing_ = false;
     rounds_ = 0;
   }
 
@@ -77,12 +78,13 @@ class LivelockDetector {
       if (quiet && ++compared_ < kLongestPeriod) return Verdict::kUnknown;
       stop();
     }
-    if (comparing_) {
+    if (comparing_ && !watching_) {
       if (print() == kept_) return begin(kept_), Verdict::kBegun;
-      comparing_ = ++compared_ < kLongestPeriod;
+      if (++compared_ == kLongestPeriod) stop();
     } else if (std::has_single_bit(rounds_) && (rounds_ >= patience_ || instructions >= long_)) {
       kept_ = print();
       comparing_ = true;
+      ++watch_.comparers;
       compared_ = 0;
     }
     return Verdict::kUnknown;
@@ -96,7 +98,7 @@ class LivelockDetector {
   Watch& watch_;
   std::uint64_t patience_, long_, rounds_ = 0, kept_ = 0, changes_ = 0, reads_ = 0;
   unsigned compared_ = 0;
-  bool comparing_ = false;  // states, without watching
+  bool comparing_ = false;  // states, and without watching until one has come back
   bool watching_ = false;
 };
 

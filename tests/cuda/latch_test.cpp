@@ -24,7 +24,7 @@ const std::map<std::string, std::string> kLatchExpected = {
     {"managed", "0 0 100 600 600 0\n1 0\n8 1 8\n"},
     {"pinned", "0 0 100 600 600 0\n1 0\n8 1 8\n"},
     {"legacy", "600 600\n42\n"},
-    {"kinds", "600 0\n600 0\n600 0\n600 0 1 3\n"},
+    {"kinds", "600 0\n600 0\n600 0\n600 0\n600 0 1 4\n"},
     {"late", "0 600 0 1\n"},
     {"device", "0\n0 11\n"},
     {"threads", "0 0 0 3\n"},

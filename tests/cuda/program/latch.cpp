@@ -26,6 +26,7 @@ void await() {}
 void await_fence() {}
 void await_together() {}
 void await_late() {}
+void await_paced() {}
 void await_clock() {}
 void turns() {}
 void bounded() {}
@@ -118,7 +119,7 @@ int legacy() {
 int kinds() {
   Word* latch = pinned_word();
   void* s = stream(kNonBlocking);
-  for (void (*kernel)() : {&await, &await_fence, &await_together}) {
+  for (void (*kernel)() : {&await, &await_fence, &await_paced, &await_together}) {
     *latch = 0;
     start_await(kernel, latch, 2, s, kernel == &await_together ? 64 : 32);
     start(&add, out, 1, s);
@@ -307,6 +308,7 @@ int main(int argc, char** argv) {
                  {&await_clock, "await_clock"},
                  {&bounded, "bounded"},
                  {&await_late, "await_late"},
+                 {&await_paced, "await_paced"},
                  {&add, "add"},
                  {&write, "write"}};
   for (const auto& kernel : kernels) register_kernel(handle, kernel.stub, kernel.name);
