@@ -6,7 +6,8 @@ import tomllib
 ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks", "hecbench",
          "cutlass", "cuda_samples_multi_gpu", "hecbench_multi_gpu", "multi_gpu_programming_models", "nccl", "babelstream",
          "gpu_benches", "shoc", "pannotia", "moderngpu", "llm_c", "parboil", "xsbench", "rsbench", "minibude", "mixbench",
-         "nvbandwidth", "altis", "stdgpu", "lonestar", "kokkos_tutorials", "kokkos_kernels"]
+         "nvbandwidth", "altis", "stdgpu", "lonestar", "kokkos_tutorials", "kokkos_kernels",
+         "thrust_tests", "libcudacxx_tests"]
 
 
 @dataclasses.dataclass
