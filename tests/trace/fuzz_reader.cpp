@@ -1,6 +1,6 @@
 // Deterministic mutations of valid traces and lists: each must be read or refused with an InputError.
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
 #include "reader_generator.hpp"
 #include "trace/kernel_list.hpp"
@@ -114,7 +114,7 @@ std::string without_grouping(const std::string& text) {
 }  // namespace
 
 TEST_CASE("Mutated kernel traces are read or refused") {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   RandomTrace trace;
   trace.ctas = 4;
   trace.lines = 8;
@@ -131,7 +131,8 @@ TEST_CASE("Mutated kernel traces are read or refused") {
   }
   CHECK(tally.good > 100);
   CHECK(tally.refused > 1000);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+  // Processor time: other work of the machine does not count.
+  CHECK((std::clock() - start) / CLOCKS_PER_SEC < 60);
 }
 
 TEST_CASE("Mutated lists are read or refused") {
