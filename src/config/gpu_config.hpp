@@ -161,6 +161,7 @@ struct SyncGroup {                     // sync.*
   std::uint32_t membar_cta = 53, membar_gpu = 186,
                 membar_system = 2900;  // minimum latency, in addition to waiting for acknowledgements
   bool poll_elision = true;            // polls that change nothing are counted, not simulated
+  bool signals_complete = true;        // no key: false where kernels or CTAs that signal may be left out
 };
 struct ClusterGroup {  // cluster.*: between SMs of a GPC; core cycles
   std::uint32_t latency =

@@ -18,15 +18,15 @@ namespace lockstep::core {
 /// One line of a copy and one poll per cycle, after what the load/store unit has for the port.
 class BypassPath {
  public:
-  /// `translator`: null where nothing is translated. `may_park`: of SignalWaits.
-  BypassPath(Cycle hit_rest, bool may_park, LsuPort& port, LsuResults& results, Translator* translator,
-             std::vector<stats::SmCounters>& counters)
+  /// `translator`: null where nothing is translated. `sync`: of SignalWaits.
+  BypassPath(Cycle hit_rest, const config::SyncGroup& sync, LsuPort& port, LsuResults& results,
+             Translator* translator, std::vector<stats::SmCounters>& counters)
       : hit_rest_(hit_rest),
         port_(&port),
         results_(&results),
         translator_(translator),
         counters_(&counters),
-        waits_(may_park) {}
+        waits_(sync) {}
 
   /// Also reports what copies request to `to`, which must outlive it; null: does not.
   void profile(InstructionProfile* to) { profile_ = to; }

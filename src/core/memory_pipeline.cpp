@@ -40,7 +40,7 @@ MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fa
       instructions_(config.frontend, port_),
       constants_(config.mio, latencies_, port_, results_, counters_),
       l1_(config.l1, port_, results_, counters_),
-      bypass_(latencies_.hit_rest, config.sync.poll_elision, port_, results_, translator_.get(), counters_),
+      bypass_(latencies_.hit_rest, config.sync, port_, results_, translator_.get(), counters_),
       tags_(config.l1.tags_per_cycle, latencies_.hit_rest, l1_, results_, translator_.get(), counters_) {
   if (translator_) parked_.emplace(*translator_, tags_, bypass_, l1_, port_, results_);
   if (fabric.cluster)

@@ -38,7 +38,7 @@ icnt::Request SignalWaits::next(Cycle now) {
   poll.kind = icnt::AccessKind::kAwait;
   poll.sectors = static_cast<SectorMask>(1u << sector_in_line(awaited.word));
   poll.kernel = wait.kernel;
-  poll.set_awaited(awaited.word, awaited.signals);
+  poll.set_awaited(awaited.word, complete_ ? awaited.signals : 0);
   note_poll(wait, now);
   if (may_park_) set_rate(wait, poll);
   wait.from = kNever;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "config/gpu_config.hpp"
 #include "core/lsu_operation.hpp"
 #include "icnt/messages.hpp"
 #include "trace/awaited_signals.hpp"
@@ -12,9 +13,9 @@
 namespace lockstep::core {
 
 /// A wait is a loop of the program: it polls its word, past the L1, again and again until that has had its
-/// signals. Polls are done where the word's memory is (mem::SignalCounts). Once they come at a steady
-/// rate, of the same time between them twice or else the mean of several, a poll may stay there
-/// (mem::ParkedPolls).
+/// signals, or, where sync.signals_complete is false, once. Polls are done where the word's memory is
+/// (mem::SignalCounts). Once they come at a steady rate, of the same time between them twice or else the mean
+/// of several, a poll may stay there (mem::ParkedPolls).
 class SignalWaits {
  public:
   /// Cycles from a reply to the next poll: a compare, a branch and the load's way to the
@@ -22,8 +23,9 @@ class SignalWaits {
   /// branch some 10).
   static constexpr Cycle kRound = 20;
 
-  /// `may_park`: whether polls may stay where they are done.
-  explicit SignalWaits(bool may_park) : may_park_(may_park) {}
+  /// sync.poll_elision: whether polls may stay where they are done.
+  explicit SignalWaits(const config::SyncGroup& sync)
+      : may_park_(sync.poll_elision), complete_(sync.signals_complete) {}
 
   /// `op`: of SignalOp::kAwaits, with words.
   void add(Cycle now, const MioOperation& op);
@@ -44,7 +46,7 @@ class SignalWaits {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(may_park_), waits_, free_, due_, first_due_);
+    a.members(*this, a.given(may_park_), a.given(complete_), waits_, free_, due_, first_due_);
   }
 
  private:
@@ -62,7 +64,7 @@ class SignalWaits {
   static void note_poll(Wait& wait, Cycle now);
   static void set_rate(const Wait& wait, icnt::Request& poll);
 
-  bool may_park_;
+  bool may_park_, complete_;
   std::vector<Wait> waits_;
   std::vector<std::uint32_t> free_;
   Cycle due_ = kNever;

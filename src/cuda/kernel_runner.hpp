@@ -69,7 +69,7 @@ class KernelRunner {
 
   KernelSurroundings with_;
   exec::SignalLog signals_;
-  bool has_signals_;  // of several devices; of one from the moment on that its kernels use the network
+  bool has_signals_;  // also of kernels that do not wait: of several devices, and once kernels use the network
   shmem::Agent agent_;
   shmem::Messages messages_;
   exec::AccessSets access_sets_;

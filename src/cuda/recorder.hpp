@@ -54,8 +54,8 @@ class Recorder {
   /// The simulation also receives the PTX of the kernels to come.
   void send_listings() { sends_listings_ = true; }
 
-  /// Kernels to come are recorded with their signals and what they wait for (exec/signal_log.hpp), as those
-  /// of several devices always are.
+  /// All kernels to come are recorded with their signals (exec/signal_log.hpp), as those of several devices
+  /// always are; without this only those that may wait for signals themselves.
   void record_signals() { signals_ = true; }
   /// Called with the commands so far before each kernel's own: what the kernel needs before it.
   void before_kernels(std::function<void(StreamLog&)> call) { before_kernel_ = std::move(call); }

@@ -19,12 +19,18 @@ constexpr Cycle kToRegisters = 21;  // what a hit's latency has after the tags
 constexpr Address kPolled = kData + 0x40000;
 const std::vector<trace::BulkRun> kFourLines{{kData + 0x20, 200, 2, 1024}};  // two lines a row
 
+config::SyncGroup without_elision() {
+  config::SyncGroup group;
+  group.poll_elision = false;
+  return group;
+}
+
 class BypassBench : public LookupBench {
  public:
   explicit BypassBench(const config::GpuConfig& c = lsu_config())
       : LookupBench(c),
         translator(c.tlb.miss_latency > 0 ? std::make_unique<Translator>(c, fabric, nullptr, kSm) : nullptr),
-        path(kToRegisters, false, port, results, translator.get(), counters) {}
+        path(kToRegisters, without_elision(), port, results, translator.get(), counters) {}
 
   std::unique_ptr<Translator> translator;
   BypassPath path;

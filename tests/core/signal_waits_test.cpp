@@ -20,6 +20,13 @@ MioOperation await(const std::vector<std::uint64_t>& words, std::uint32_t handle
   return op;
 }
 
+/// With sync.poll_elision, or without.
+config::SyncGroup sync(bool elides) {
+  config::SyncGroup group;
+  group.poll_elision = elides;
+  return group;
+}
+
 icnt::Reply reply_to(const icnt::Request& poll, bool again) {
   icnt::Reply reply;
   reply.line = poll.line;
@@ -31,7 +38,7 @@ icnt::Reply reply_to(const icnt::Request& poll, bool again) {
 }
 
 TEST_CASE("a wait's poll names its word, the signals, and nothing else of the line") {
-  SignalWaits waits(true);
+  SignalWaits waits(sync(true));
   CHECK(waits.due() == kNever);
   CHECK(waits.idle());
   waits.add(50, await({kWord + 2, 7}, 11, 3));  // not a multiple of 4
@@ -54,8 +61,21 @@ TEST_CASE("a wait's poll names its word, the signals, and nothing else of the li
   CHECK(waits.idle());
 }
 
+TEST_CASE("where signals may be missing, a wait asks for none and ends with its first poll") {
+  config::SyncGroup group = sync(true);
+  group.signals_complete = false;
+  SignalWaits waits(group);
+  waits.add(0, await({kWord, 7}, 5));
+  const icnt::Request poll = waits.next(3);
+  CHECK(poll.awaited_word() == kWord);
+  CHECK(poll.awaited_signals() == 0);  // every word has had them
+  const auto ended = waits.receive(90, reply_to(poll, false));
+  REQUIRE(ended);
+  CHECK(ended->awaited.signals == 7);
+}
+
 TEST_CASE("a poll that found too few signals comes again a loop of the program later") {
-  SignalWaits waits(true);
+  SignalWaits waits(sync(true));
   waits.add(0, await({kWord, 1}, 5));
   const icnt::Request first = waits.next(3);
   CHECK_FALSE(waits.receive(103, reply_to(first, true)));
@@ -67,7 +87,7 @@ TEST_CASE("a poll that found too few signals comes again a loop of the program l
 }
 
 TEST_CASE("of several waits the one polls that has waited the longest, the first of equals") {
-  SignalWaits waits(false);
+  SignalWaits waits(sync(false));
   const std::vector<Cycle> since{40, 10, 30, 10, 20};
   for (std::uint32_t i = 0; i < since.size(); ++i)
     waits.add(since[i], await({kWord + Address{128} * i, 1}, i));
@@ -98,7 +118,7 @@ std::vector<icnt::Request> polls_at(SignalWaits& waits, const std::vector<Cycle>
 }
 
 TEST_CASE("polls may stay at their word once the time between them has been the same twice") {
-  SignalWaits waits(true);
+  SignalWaits waits(sync(true));
   waits.add(0, await({kWord, 1}, 0));
   // Gaps of 500 (the word's line comes from memory), 130, 130, 130, 150, 150.
   const auto polls = polls_at(waits, {0, 500, 630, 760, 890, 1040, 1190});
@@ -109,7 +129,7 @@ TEST_CASE("polls may stay at their word once the time between them has been the 
 }
 
 TEST_CASE("polls at changing intervals may stay after eight, at the mean without the first interval") {
-  SignalWaits waits(true);
+  SignalWaits waits(sync(true));
   waits.add(0, await({kWord, 1}, 0));
   const std::vector<Cycle> times{0, 900, 1000, 1130, 1240, 1380, 1490, 1630, 1745};
   const auto polls = polls_at(waits, times);
@@ -120,10 +140,10 @@ TEST_CASE("polls at changing intervals may stay after eight, at the mean without
 
 TEST_CASE("polls never stay where they may not, and a new wait in an old place begins without a rate") {
   const std::vector<Cycle> times{0, 100, 200, 300, 400, 500, 600, 700, 800, 900};
-  SignalWaits never(false);
+  SignalWaits never(sync(false));
   never.add(0, await({kWord, 1}, 0));
   for (const icnt::Request& poll : polls_at(never, times)) CHECK_FALSE(poll.may_park());
-  SignalWaits waits(true);
+  SignalWaits waits(sync(true));
   waits.add(0, await({kWord, 1}, 0));
   CHECK(polls_at(waits, times).back().may_park());
   const icnt::Request last = waits.next(1000);

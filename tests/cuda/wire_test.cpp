@@ -59,7 +59,7 @@ TEST_CASE("wire: words come in order with their content, of any size") {
 }
 
 TEST_CASE("wire: an open file goes with its word, and is the receiver's then") {
-  const test::TemporaryFolder folder;
+  const lockstep::test::TemporaryFolder folder;
   std::ofstream(folder / "f") << "content";
   Ends ends;
   const int file = ::open((folder / "f").c_str(), O_RDONLY | O_CLOEXEC);
