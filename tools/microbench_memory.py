@@ -53,11 +53,12 @@ class Table:
 
 
 class Machine:
-    """A configuration, and the runs of it."""
+    """A configuration with `settings` (section.key=value) on top, and the runs of it."""
 
-    def __init__(self, program, config):
+    def __init__(self, program, config, settings=()):
         self.context = Context(program, ".")
         self.config = config
+        self.settings = [word for setting in settings for word in ("--set", setting)]
         text = self.context.call("config", config)
         self.values = {}
         group = ""
@@ -84,7 +85,8 @@ class Machine:
             words = [w for k, v in options.items() for w in (f"--{k}", str(v))]
             self.context.synth(folder, kind, *words)
             # The measured programs have been through their arrays before; ours are too short for it.
-            stats = self.context.run(folder, self.config, "--threads", "1", "--set", "tlb.miss_latency=0").stats
+            stats = self.context.run(folder, self.config, "--threads", "1", "--set", "tlb.miss_latency=0",
+                                     *self.settings).stats
             return [k["cycles"] for k in stats["kernels"]]
 
     def gigabytes(self, count, cycles):

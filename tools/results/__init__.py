@@ -10,9 +10,10 @@ PageOf = collections.namedtuple("PageOf", "file title sections")
 
 PAGES = [
     PageOf("kernels.md", "Kernels and programs",
-           ["real_traces", "ffma", "small_kernels", "launches", "polybench", "rodinia", "sgemm_ladder", "fa3", "sst_runs"]),
+           ["real_traces", "ffma", "small_kernels", "launches", "polybench", "rodinia", "sgemm_ladder", "h100_gemm", "fa3",
+            "sst_runs"]),
     PageOf("sm.md", "The SM", ["sm"]),
-    PageOf("memory.md", "Caches and DRAM", ["derived", "chase", "bandwidth", "stream", "sweeps"]),
+    PageOf("memory.md", "Caches and DRAM", ["derived", "chase", "replacement", "bandwidth", "stream", "sweeps"]),
     PageOf("accelsim.md", "Beside Accel-Sim", ["accelsim"]),
     PageOf("managed.md", "Managed memory", ["uvm"]),
     PageOf("managed-programs.md", "Managed memory: UVMSmart's programs", ["uvm_public"]),
