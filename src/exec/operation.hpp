@@ -107,7 +107,12 @@ struct SpinLoop {
   std::uint32_t begin = 0, end = 0;
   std::vector<std::uint32_t> loads;  // polling loads of a round, in its order; MemoryForms of the first and
                                      // the last name the loop
-  std::vector<OperandRef> written;   // what a round may write
+  // A load before the loop, of the same word, behind which there are only operations that compute and lead
+  // into the loop or past it: a compiler's copy of the first round. Its MemoryForm names the loop, too.
+  std::uint32_t entry = kNoEntry;
+  std::vector<OperandRef> written;  // what a round, or the way from the entry, may write
+
+  static constexpr std::uint32_t kNoEntry = ~0u;
 };
 
 using AtomicFn = std::uint64_t (*)(std::uint64_t old, std::uint64_t operand, std::uint64_t second);

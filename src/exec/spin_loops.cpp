@@ -229,9 +229,42 @@ class SpinRound {
   OperandRefs carried_;  // from one round to the next
 };
 
+bool same_word(const MemoryForm& a, const MemoryForm& b) {
+  return a.base.code == b.base.code && a.offset == b.offset && a.bytes == b.bytes && a.count == b.count &&
+         a.state_space == b.state_space;
+}
+
+/// Looks for the entry of a loop with one load.
+void find_entry(std::uint32_t first, SpinLoop& loop, Translation& out) {
+  const MemoryForm& polled = out.memory[out.operations[loop.load].detail];
+  std::vector<OperandRef> written;
+  for (std::uint32_t pc = loop.begin; pc > first && loop.begin - pc < kLongestWaitLoop;) {
+    const Operation& op = out.operations[--pc];
+    for (unsigned i = 0; i < op.destinations; ++i) {
+      const OperandRef result = out.operands[op.operands + i];
+      if (result.exists()) written.push_back(result);
+      if (result.exists() && result.code == polled.base.code) return;
+    }
+    if (op.handler == Handler::kLoad) {
+      MemoryForm& form = out.memory[op.detail];
+      if (!is_poll(op, form) || form.spin != 0 || !same_word(form, polled)) return;
+      form.spin = polled.spin;
+      loop.entry = pc;
+      loop.written.insert(loop.written.end(), written.begin(), written.end());
+      return;
+    }
+    const bool leads_on = op.handler == Handler::kBranch && op.target > pc;
+    if (!leads_on && op.handler != Handler::kLane && op.handler != Handler::kNothing &&
+        op.handler != Handler::kNanosleep)
+      return;
+  }
+}
+
 /// The loop whose last operation is the branch `end`, by the first of its loads for which it waits.
-void find_spin_loop(std::uint32_t end, Translation& out) {
-  SpinLoop loop{out.operations[end].target, out.operations[end].target, end, {}, {}};
+void find_spin_loop(std::uint32_t first, std::uint32_t end, Translation& out) {
+  SpinLoop loop;
+  loop.load = loop.begin = out.operations[end].target;
+  loop.end = end;
   for (; loop.load < end; ++loop.load) {
     const Operation& op = out.operations[loop.load];
     if (op.handler != Handler::kLoad || !is_poll(op, out.memory[op.detail])) continue;
@@ -246,6 +279,7 @@ void find_spin_loop(std::uint32_t end, Translation& out) {
     out.spins.push_back(loop);
     for (const std::uint32_t load : {loop.loads.front(), loop.loads.back()})
       out.memory[out.operations[load].detail].spin = static_cast<std::uint32_t>(out.spins.size());
+    if (loop.loads.size() == 1) find_entry(first, out.spins.back(), out);
     return;
   }
 }
@@ -254,10 +288,11 @@ void find_spin_loop(std::uint32_t end, Translation& out) {
 
 void find_spin_loops(const FunctionCode& function, Translation& out) {
   const std::uint32_t first = function.first;
-  for (std::uint32_t end = first; end < first + function.size; ++end) {
+  // Of several branches back to one place the last encloses the ways of all.
+  for (std::uint32_t end = first + function.size; end-- > first;) {
     const Operation& op = out.operations[end];
     if (op.handler != Handler::kBranch || op.target > end || op.target < first) continue;
-    if (end - op.target < kLongestWaitLoop) find_spin_loop(end, out);
+    if (end - op.target < kLongestWaitLoop) find_spin_loop(first, end, out);
   }
 }
 

@@ -108,25 +108,27 @@ bool try_out(WarpState& warp, const Operation& op, LaneMask active) {
   return true;
 }
 
-/// Which of a loop's lanes, having loaded, leave the loop or enter its rare part before they load
-/// again. Changes no register.
-LaneMask leaving(WarpState& warp, const SpinLoop& loop, LaneMask lanes) {
+/// Which lanes, having executed `load`, the loop's or its entry, leave the loop, go past it or enter its rare
+/// part before they load again. Changes no register.
+LaneMask leaving(WarpState& warp, const SpinLoop& loop, std::uint32_t load, LaneMask lanes) {
   std::vector<LaneValues> kept;
   for (const OperandRef operand : loop.written) kept.push_back(*warp.at(operand));
   const WarpFlags flags = warp.flags;
-  std::vector<LaneMask> coming(loop.end - loop.begin + 1);  // by operation
+  const std::uint32_t begin = std::min(load, loop.begin);
+  std::vector<LaneMask> coming(loop.end - begin + 1);  // by operation
   LaneMask left = 0;
-  std::uint32_t here = loop.load;
+  std::uint32_t here = load;
   const auto go = [&](std::uint32_t pc, LaneMask mask) {
-    const bool goes_on = pc >= loop.begin && pc <= loop.end && (here >= loop.load || pc <= loop.load);
+    const bool in_loop = pc >= loop.begin && pc <= loop.end && (here >= loop.load || pc <= loop.load);
+    const bool goes_on = here < loop.begin ? pc > here && pc <= loop.end : in_loop;
     if (!goes_on)
       left |= mask;
     else if (pc != loop.load)
-      coming[pc - loop.begin] |= mask;
+      coming[pc - begin] |= mask;
   };
   const auto pass = [&](std::uint32_t first, std::uint32_t end) {
     for (here = first; here < end; ++here) {
-      const LaneMask mask = std::exchange(coming[here - loop.begin], 0);
+      const LaneMask mask = std::exchange(coming[here - begin], 0);
       if (mask == 0) continue;
       const Operation& op = warp.operations[here];
       const LaneMask active = op.guard.exists() ? mask & warp.guard(op) : mask;
@@ -137,7 +139,8 @@ LaneMask leaving(WarpState& warp, const SpinLoop& loop, LaneMask lanes) {
       go(here + 1, mask & ~(branches ? active : stay));
     }
   };
-  go(loop.load + 1, lanes);
+  go(load + 1, lanes);
+  pass(begin, loop.begin);
   pass(loop.load + 1, loop.end + 1);
   pass(loop.begin, loop.load);
   for (std::size_t i = 0; i < kept.size(); ++i) *warp.at(loop.written[i]) = kept[i];
@@ -216,8 +219,8 @@ LaneMask load_before(WarpState& warp, const Operation& op, LaneMask lanes, const
 
 /// For which signals lanes have waited that leave the loop now: for the first after which all values up to
 /// now would have let them leave.
-void note_wait(WarpState& warp, const SpinLoop& loop, const Operation& op, LaneMask left,
-               const Addresses& a) {
+void note_wait(WarpState& warp, const SpinLoop& loop, std::uint32_t load, LaneMask left, const Addresses& a) {
+  const Operation& op = warp.operations[load];
   const SignalLog& log = *warp.machine->options.signals;
   const MemoryForm& form = form_of(warp, op);
   std::uint32_t needed[kLanes];
@@ -236,7 +239,7 @@ void note_wait(WarpState& warp, const SpinLoop& loop, const Operation& op, LaneM
   LaneMask leaves = waited;
   for (std::size_t back = 1; leaves != 0 && back <= kSearched; ++back) {
     const LaneMask known = load_before(warp, op, leaves, a, back);
-    leaves = known == 0 ? 0 : leaving(warp, loop, known);
+    leaves = known == 0 ? 0 : leaving(warp, loop, load, known);
     for_lanes(leaves, [&](int l) { --needed[l]; });
   }
   for (unsigned i = 0; i < form.count; ++i)
@@ -275,18 +278,21 @@ bool wait_for_signal(WarpState& warp, const Operation& op, const MemoryForm& for
   for_lanes(active, [&](int l) { waits &= is_device_memory(warp.machine->memory, a.lane[l]); });
   if (!waits) return false;
   const SpinLoop& loop = warp.machine->kernel.spins()[form.spin - 1];
-  if (&op != &warp.operations[loop.load]) {
+  const auto load = static_cast<std::uint32_t>(&op - warp.operations);
+  const bool enters = load == loop.entry;
+  if (load != loop.load && !enters) {
     if (warp.record) note_round(warp, loop, active);
     return true;
   }
-  const LaneMask left = leaving(warp, loop, active);
+  const LaneMask left = leaving(warp, loop, load, active);
   if (left != 0) {
-    if (warp.record && loop.loads.size() == 1) note_wait(warp, loop, op, left, a);
+    if (warp.record && loop.loads.size() == 1) note_wait(warp, loop, load, left, a);
     return true;
   }
+  if (enters) return true;
   if (warp.record) {
-    const trace::Record load = warp.record->records.back();
-    warp.record->words.resize(warp.record->words.size() - trace::address_words(load.form(), load.mask));
+    const trace::Record polled = warp.record->records.back();
+    warp.record->words.resize(warp.record->words.size() - trace::address_words(polled.form(), polled.mask));
     warp.record->records.pop_back();
   }
   --warp.now.pc;

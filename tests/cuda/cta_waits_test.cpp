@@ -14,7 +14,8 @@ using Json = nlohmann::json;
 namespace {
 
 // chain: CTA i waits until flag i is `round`, but for CTA 0, and sets flag i + 1; flags are 128 bytes apart.
-// turns: CTA 0 and CTA 1 answer each other `round` times. meet: a barrier of all CTAs, as a cooperative
+// sleeping: likewise, as a compiler turns while (*flag < round) __nanosleep(20); the first test before the
+// loop. turns: CTA 0 and CTA 1 answer each other `round` times. meet: a barrier of all CTAs, as a cooperative
 // launch has it, `round` times.
 constexpr const char* kCode = R"(.version 7.0
 .target sm_70
@@ -29,6 +30,24 @@ $WAIT:
   ld.volatile.global.u32 %r3, [%rd3];
   setp.lt.u32 %p1, %r3, %r1;
   @%p1 bra $WAIT;
+$SET:
+  st.volatile.global.u32 [%rd3+128], %r1;
+  ret;
+}
+.visible .entry sleeping(.param .u64 flags, .param .u32 round) {
+  .reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [flags]; ld.param.u32 %r1, [round];
+  mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd2, %r2, 128; add.u64 %rd3, %rd1, %rd2;
+  setp.eq.u32 %p1, %r2, 0;
+  @%p1 bra $SET;
+  ld.volatile.global.u32 %r3, [%rd3];
+  setp.ge.u32 %p1, %r3, %r1;
+  @%p1 bra $SET;
+$WAIT:
+  mov.u32 %r4, 20; nanosleep.u32 %r4;
+  ld.volatile.global.u32 %r5, [%rd3];
+  setp.lt.u32 %p2, %r5, %r1;
+  @%p2 bra $WAIT;
 $SET:
   st.volatile.global.u32 [%rd3+128], %r1;
   ret;
@@ -124,6 +143,10 @@ TEST_CASE("a flag that CTAs pass on takes its way through the L2 from each to th
   const double hop = program.slope(kChain, 32);
   CHECK(hop > kRoundTrip);
   CHECK(hop < 3 * kRoundTrip);
+  const double sleeping =
+      program.slope("buffer flags 65536\nlaunch sleeping grid {} block 1 args flags 1\nwait\n", 32);
+  CHECK(sleeping > kRoundTrip);
+  CHECK(sleeping < 3 * kRoundTrip);
   const double turn =
       program.slope("buffer flags 256\nlaunch turns grid 2 block 1 args flags {}\nwait\n", 32);
   CHECK(turn > 2 * kRoundTrip);

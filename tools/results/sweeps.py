@@ -77,4 +77,6 @@ def write(context, page):
     write_gh200(context, page)
     page.text("From the rows to derive from are, of the A100 and Hopper, `icnt.slice_in_bytes` (what the L2 keeps is written at half of the rate at which it is",
               "read), `l2.dirty_ways` (a write of 32 MiB takes as long as an A100's DRAM needs for all of it, one of 64 MiB a GH200's: of the 40 and 60 MiB of L2 at",
-              "most half are dirty, as on a V100), and the GH200's clock of the L2.")
+              "most half are dirty, as on a V100), and the GH200's clock of the L2.", "",
+              "The row that is furthest off is the A100's copy of 16 MiB: there hardware takes as long as its DRAM needs for all of it, although source and",
+              "target, 32 MiB, are smaller than the L2 of 40. What of them does not stay there is not known; in the model all does.")
