@@ -1,5 +1,6 @@
-// Extended-precision integer arithmetic ("PTX ISA 9.0", 9.7.2): add.cc addc sub.cc subc mad.cc madc. CC.CF
-// holds the carry of an addition and the borrow of a subtraction.
+// Extended-precision integer arithmetic ("PTX ISA 9.0", 9.7.2): add.cc addc sub.cc subc mad.cc madc. CC.CF is
+// the carry of the machine's addition. A subtraction is the addition of the complement, so its carry is clear
+// where it borrows: nvcc's division of 128-bit integers reads it with addc.
 #include "exec/alu_families.hpp"
 #include "exec/alu_form.hpp"
 
@@ -11,14 +12,12 @@ constexpr u64 kCarryIn = 1, kCarryOut = 2;
 template <class T>
 using Unsigned = std::make_unsigned_t<T>;
 
-/// x + y, or x - y, with carry or borrow in and out; `carry` is 0 or 1.
-template <class U, bool kSubtract>
+/// x + y + carry, which is 0 or 1 and becomes that of the sum.
+template <class U>
 U add_with_carry(U x, U y, u32& carry) {
-  const U sum = static_cast<U>(kSubtract ? x - y : x + y);
-  const bool first = kSubtract ? x < y : sum < x;
-  const U result = static_cast<U>(kSubtract ? sum - carry : sum + carry);
-  const bool second = carry != 0 && (kSubtract ? sum == 0 : result == 0);
-  carry = first || second ? 1 : 0;
+  const U sum = static_cast<U>(x + y);
+  const U result = static_cast<U>(sum + carry);
+  carry = sum < x || result < sum ? 1 : 0;
   return result;
 }
 
@@ -27,8 +26,10 @@ void carry_lanes(const LaneArgs& args, u64 flags, Left left, Right right) {
   for (u32 rest = args.mask; rest != 0; rest &= rest - 1) {
     const int i = std::countr_zero(rest);
     const u32 bit = 1u << i;
-    u32 carry = (flags & kCarryIn) != 0 && (args.flags->carry & bit) != 0 ? 1 : 0;
-    const U result = add_with_carry<U, kSubtract>(left(i), right(i), carry);
+    u32 carry = kSubtract ? 1 : 0;
+    if ((flags & kCarryIn) != 0) carry = (args.flags->carry & bit) != 0 ? 1 : 0;
+    const U y = right(i);
+    const U result = add_with_carry<U>(left(i), kSubtract ? static_cast<U>(~y) : y, carry);
     if (args.dst[0]) args.dst[0]->lane[i] = to_bits(result);
     if ((flags & kCarryOut) != 0) args.flags->carry = (args.flags->carry & ~bit) | (carry != 0 ? bit : 0);
   }

@@ -219,6 +219,33 @@ TEST_CASE("Carry chains add, subtract and multiply numbers of several words", "[
   }
 }
 
+// nvcc's division of 128-bit integers compares numbers of several words like this.
+TEST_CASE("An addition after a subtraction gets a carry where nothing was borrowed", "[exec][integer]") {
+  std::mt19937_64 random(8);
+  for (const std::string type : {"u32", "u64"}) {
+    const auto after = [&](const std::string& form, Bits x, Bits y, exec::WarpFlags& flags) {
+      Warp warp(form + type, "r,r,r");
+      warp.flags = flags;
+      warp.set_all(0, x).set_all(1, y).run();
+      flags = warp.flags;
+      return warp.result(0);
+    };
+    for (int round = 0; round < 500; ++round) {
+      const Bits mask = type == "u32" ? 0xffffffff : ~Bits{0};
+      const Bits low = any_bits(random) & mask, high = any_bits(random) & mask;
+      const Bits other_low = any_bits(random) & mask;
+      const Bits other_high = round % 3 == 0 ? high : any_bits(random) & mask;
+      exec::WarpFlags flags;
+      after("sub.cc.", low, other_low, flags);
+      CHECK(flags.carry == (low >= other_low ? ~0u : 0));
+      after("subc.cc.", high, other_high, flags);
+      const bool not_less = high != other_high ? high > other_high : low >= other_low;
+      CHECK(after("addc.", 5, 7, flags) == (not_less ? 13 : 12));
+      CHECK(after("subc.", 7, 5, flags) == (not_less ? 2 : 1));
+    }
+  }
+}
+
 TEST_CASE("The carry bit is kept by lane, and by inactive lanes", "[exec][integer]") {
   Warp warp("add.cc.u32", "r,r,r");
   warp.flags.carry = 0xf0;

@@ -66,7 +66,8 @@ def _first(pattern, output):
     return found.group(0).strip()[:160] if found else ""
 
 
-def _judge(program, code, output, limit):
+def _judge(program, code, output, limit, built):
+    output = output.replace(f"{built}/", "")  # the page names no folders of this machine
     if code is None:
         return "too slow", f"more than {limit} s"
     if code == WAIVED and not program.compare:
@@ -100,7 +101,7 @@ def program(program, built, folder, lockstep, limit):
                                          program.environment)
         (folder / f"output{number or ''}.log").write_text(output)
         outcome.seconds += seconds
-        outcome.result, outcome.reason = _judge(program, code, output, limit)
+        outcome.result, outcome.reason = _judge(program, code, output, limit, built)
         if outcome.result == "passes" and program.compare:
             outcome.reason = reference.compare(program, built, run, output, lambda: _prepare(program, built, folder))
             outcome.result = "wrong" if outcome.reason else "passes"
@@ -113,7 +114,7 @@ def program(program, built, folder, lockstep, limit):
         run = _prepare(program, built, folder)
         code, output, _ = _command([lockstep, "exec", *machine, *tail], run, limit, program.environment)
         (folder / "timed.log").write_text(output)
-        outcome.timed, reason = _judge(program, code, output, limit)
+        outcome.timed, reason = _judge(program, code, output, limit, built)
         cycles = re.search(r"whole run: ([\d,]+) core cycles", output)
         outcome.timed += f", {cycles.group(1)} cycles" if cycles else ""
         outcome.timed += f": {reason}" if reason else ""
