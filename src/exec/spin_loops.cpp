@@ -288,8 +288,7 @@ void find_spin_loop(std::uint32_t first, std::uint32_t end, Translation& out) {
 
 void find_spin_loops(const FunctionCode& function, Translation& out) {
   const std::uint32_t first = function.first;
-  // Of several branches back to one place the last encloses the ways of all.
-  for (std::uint32_t end = first + function.size; end-- > first;) {
+  for (std::uint32_t end = first; end < first + function.size; ++end) {
     const Operation& op = out.operations[end];
     if (op.handler != Handler::kBranch || op.target > end || op.target < first) continue;
     if (end - op.target < kLongestWaitLoop) find_spin_loop(first, end, out);

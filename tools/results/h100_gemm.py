@@ -33,5 +33,7 @@ def write(context, page):
     page.table(["kernel", "what is new", "published", "Lockstep", "error", "at 1830 MHz", "error"], rows)
     page.text(error_summary(context.program, pairs), "",
               "The clock of the published runs is not known. `h100_sxm` has the highest, 1980 MHz; under products that keep all tensor cores busy an H100",
-              "takes more power than it may and lowers its clock, which is not modelled. The data sheet's peak is that of 1830 MHz. No parameter was",
-              "fitted to these rows.")
+              "takes more power than it may and lowers its clock, which is not modelled. The data sheet's peak is that of 1830 MHz. Without clusters the",
+              "L2's bandwidth binds: each SM needs 48 KiB of operands for 1,024 cycles of its tensor cores, 12.5 TB/s for all at 1980 MHz, and the slices",
+              "here give 7.4. On hardware a coalescer in front of the L2 unites requests of several SMs for a line (Nsight Compute, glossary: LRC), which is",
+              "not modelled either. With clusters of two the CTAs share a fetch, here as there. No parameter was fitted to these rows.")
