@@ -254,9 +254,9 @@ void find_entry(std::uint32_t first, SpinLoop& loop, Translation& out) {
       return;
     }
     const bool leads_on = op.handler == Handler::kBranch && op.target > pc;
-    if (!leads_on && op.handler != Handler::kLane && op.handler != Handler::kNothing &&
-        op.handler != Handler::kNanosleep)
-      return;
+    const bool computes = op.handler == Handler::kLane && !op.reads_clock;
+    const bool pauses = op.handler == Handler::kNothing || op.handler == Handler::kNanosleep;
+    if (!leads_on && !computes && !pauses) return;
   }
 }
 

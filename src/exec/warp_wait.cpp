@@ -92,7 +92,7 @@ bool glance(WarpState& warp, const Operation& op, LaneMask active) {
 
 /// One operation of a round that is tried out. False: it does more than compute.
 bool try_out(WarpState& warp, const Operation& op, LaneMask active) {
-  if (active == 0 || op.handler == Handler::kNothing || op.handler == Handler::kNanosleep) return true;
+  if (op.handler == Handler::kNothing || op.handler == Handler::kNanosleep) return true;
   switch (op.handler) {
     case Handler::kLane:
       break;
@@ -134,7 +134,8 @@ LaneMask leaving(WarpState& warp, const SpinLoop& loop, std::uint32_t load, Lane
       const LaneMask active = op.guard.exists() ? mask & warp.guard(op) : mask;
       const bool branches = op.handler == Handler::kBranch;
       if (branches) go(op.target, active);
-      const LaneMask stay = branches || try_out(warp, op, active) ? 0 : active;
+      // What lies behind an operation that does more is no part of the round, whoever executes it.
+      const LaneMask stay = branches || try_out(warp, op, active) ? 0 : mask;
       left |= stay;
       go(here + 1, mask & ~(branches ? active : stay));
     }

@@ -15,8 +15,11 @@ namespace {
 
 // chain: CTA i waits until flag i is `round`, but for CTA 0, and sets flag i + 1; flags are 128 bytes apart.
 // sleeping: likewise, as a compiler turns while (*flag < round) __nanosleep(20); the first test before the
-// loop. turns: CTA 0 and CTA 1 answer each other `round` times. meet: a barrier of all CTAs, as a cooperative
-// launch has it, `round` times.
+// loop.
+// guarded: CTA 0 sets the flag to 5 and to 9; with 5, which CTA 1 never sees, a round would change what it
+// stores.
+// turns: CTA 0 and CTA 1 answer each other `round` times.
+// meet: a barrier of all CTAs, as a cooperative launch has it, `round` times.
 constexpr const char* kCode = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -50,6 +53,28 @@ $WAIT:
   @%p2 bra $WAIT;
 $SET:
   st.volatile.global.u32 [%rd3+128], %r1;
+  ret;
+}
+.visible .entry guarded(.param .u64 flag, .param .u64 out) {
+  .reg .pred %p<5>; .reg .b32 %r<6>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [flag]; ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, 1; setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra $WAIT;
+  mov.u32 %r3, 5; st.volatile.global.u32 [%rd1], %r3; mov.u32 %r3, 9; st.volatile.global.u32 [%rd1], %r3;
+  ret;
+$WAIT:
+  ld.volatile.global.u32 %r3, [%rd1];
+  setp.eq.u32 %p1, %r3, 9;
+  @%p1 bra $DONE;
+  setp.ne.u32 %p2, %r3, 5;
+  @%p2 bra $AGAIN;
+  setp.eq.u32 %p3, %r3, 1;
+  @%p3 st.global.u32 [%rd2], %r3;
+  mov.u32 %r2, 77;
+$AGAIN:
+  bra $WAIT;
+$DONE:
+  st.global.u32 [%rd2], %r2;
   ret;
 }
 .visible .entry turns(.param .u64 flags, .param .u32 round) {
@@ -159,6 +184,13 @@ TEST_CASE("a barrier of all CTAs takes an atomic's round trip and the flag's", "
       program.slope("buffer count 4\nlaunch meet grid 80 block 1 args count {}\nwait\n", 8);
   CHECK(barrier > 2 * kRoundTrip);
   CHECK(barrier < 6 * kRoundTrip + 2 * 80);  // and an atomic and a poll of each CTA at one word
+}
+
+TEST_CASE("looking for the signal that ended a wait changes no register") {
+  const Waits program;
+  (void)program.run(
+      "buffer flag 4\nbuffer out 4\nlaunch guarded grid 2 block 1 args flag out\nwait\n"
+      "expect out u32 sequence 1 0 count 1\n");
 }
 
 TEST_CASE("waits of CTAs: threads, windows, order and recordings change nothing", "[matrix][long]") {
