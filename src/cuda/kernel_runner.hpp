@@ -69,7 +69,8 @@ class KernelRunner {
 
   KernelSurroundings with_;
   exec::SignalLog signals_;
-  bool has_signals_;  // also of kernels that do not wait: of several devices, and once kernels use the network
+  // Also of kernels that do not wait: of several devices, and of one once its kernels use the network.
+  bool has_signals_;
   shmem::Agent agent_;
   shmem::Messages messages_;
   exec::AccessSets access_sets_;
