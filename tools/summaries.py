@@ -122,6 +122,8 @@ ACCURACY = [
     ("vectorAdd, lud, LULESH, with the launch", "V100", sst_errors, "SST-GPU: 9.1, 22.5 and 4.5 %", KERNELS, "sst_runs"),
     ("SGEMM, six kernels of a ladder", "RTX A6000", lambda: column(KERNELS, ["SGEMM, step by step, on an RTX A6000"], "error"), "none", KERNELS,
      "sgemm_ladder"),
+    ("GEMM on tensor cores, six kernels of a ladder", "H100 SXM", lambda: column(KERNELS, ["GEMM, step by step, on an H100"], "error"), "none", KERNELS,
+     "h100_gemm"),
     ("FlashAttention-3, forward, two head dimensions", "H100 SXM", lambda: column(KERNELS, ["FlashAttention-3 on an H100"], "error"),
      lambda: "FlashGPU-Sim: " + column(KERNELS, ["FlashAttention-3 on an H100"], "FlashGPU-Sim")[1], KERNELS, "fa3"),
     ("chains of dependent FFMA", "H100 PCIe", lambda: sentence(KERNELS, "Dependent FFMA on an H100 PCIe", "Slope"),

@@ -30,7 +30,7 @@ def write(context, page):
     page.text(f"Kernels of pranjalssh/fast.cu (@a1bb7b2) on C = A B of {SIZE} x {SIZE} bf16 with sums of fp32, in TFLOP/s, beside those that its README",
               "has of an H100 SXM, from the slowest to the fastest. The main program is `tools/results/h100_gemm.cu`, which says how it is built (nvcc 13.0)",
               "and compares results with sums of the host (`check`). Kernel 1 uses no tensor cores and would take hours.")
-    page.table(["kernel", "what is new", "published", "Lockstep", "error", "at 1830 MHz", "error"], rows)
+    page.table(["kernel", "what is new", "published", "Lockstep", "error", "at 1830 MHz", "its error"], rows)
     page.text(error_summary(context.program, pairs), "",
               "The clock of the published runs is not known. `h100_sxm` has the highest, 1980 MHz; under products that keep all tensor cores busy an H100",
               "takes more power than it may and lowers its clock, which is not modelled. The data sheet's peak is that of 1830 MHz. Without clusters the",
