@@ -13,5 +13,7 @@ def write(context, page):
               "bandwidth of the first row to that of the others, so the clock rose during them. The H100's table has no such row.",
               "Beyond half of the L2, gpu-cache on the A100 is 6 to 9 % too fast, within that half 13 %: it has 0.57 of the bandwidth",
               "within, measured 0.53 to 0.62. At most four requests (A100) or sixteen (H100) wait for a line from the other half",
-              "(`l2.far_merges`), any number for one of the same half.")
+              "(`l2.far_merges`), any number for one of the same half. Where only a part of gpu-l2-cache's array stays in the L2, which part it",
+              "is depends on the CTAs that overtake others, and so on the order of all warps: at 36 MiB on the A100 (measured 3,004 GB/s) another",
+              "interval of the branch unit, or a unit for each sub-core, makes 3,623 GB/s 3,734 or 3,778. Such rows move by some 4 % with any change of the model.")
     memory_tables.write_group(context, page, "bandwidth", EVERY)
