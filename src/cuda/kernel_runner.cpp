@@ -174,9 +174,9 @@ std::unique_ptr<KernelRun> KernelRunner::begin(KernelLaunch source, bool may_wai
   options.observer = &monitor_;
   bound(*run, settings, !with_.recording.is_outside(), executed_);
   options.may_wait = may_wait;
-  const bool waits = with_.recording.recorder() != nullptr && !launch.kernel->spins().empty();
-  if ((has_signals_ || waits) && !with_.recording.is_outside())
-    options.signals = &signals_;  // what is counted is timed
+  const Recorder* const recorder = with_.recording.recorder();
+  const bool signals = has_signals_ || (recorder != nullptr && recorder->records_signals(*launch.kernel));
+  if (signals && !with_.recording.is_outside()) options.signals = &signals_;  // what is counted is timed
   if (agent_.attached()) options.server = [this, device = launch.device] { return serve(device); };
   return run;
 }

@@ -74,7 +74,7 @@ Recorder::Recorder(const std::string& path, std::unique_ptr<Wire> wire, unsigned
 const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) const {
   static const lower::Passes chosen = read_passes();
   lower::Passes passes = chosen;
-  passes.signals = signals_ || !kernel.executable().spins().empty();
+  passes.signals = records_signals(kernel.executable());
   return kernel.code(arch, passes);
 }
 

@@ -15,6 +15,7 @@
 #include "cuda/operation.hpp"
 #include "cuda/stream_log.hpp"
 #include "cuda/wire.hpp"
+#include "exec/executable.hpp"
 #include "exec/launch.hpp"
 #include "lower/code.hpp"
 #include "lower/replay.hpp"
@@ -57,6 +58,9 @@ class Recorder {
   /// All kernels to come are recorded with their signals (exec/signal_log.hpp), as those of several devices
   /// always are; without this only those that may wait for signals themselves.
   void record_signals() { signals_ = true; }
+  [[nodiscard]] bool records_signals(const exec::Executable& kernel) const {
+    return signals_ || !kernel.spins().empty();
+  }
   /// Called with the commands so far before each kernel's own: what the kernel needs before it.
   void before_kernels(std::function<void(StreamLog&)> call) { before_kernel_ = std::move(call); }
 

@@ -205,8 +205,8 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
   for (const config::GpuConfig& device : asked.devices) check_limits(device);
   config::SystemConfig machine = asked;
   check_keepable(input, options);
-  if (!options.kernels.empty() || options.sample)
-    for (config::GpuConfig& device : machine.devices) device.sync.signals_complete = false;
+  if (machine.devices.size() == 1 && (!options.kernels.empty() || options.sample))
+    machine.devices.front().sync.signals_complete = false;
   Plan plan = plan_for(input, options, machine);
   sim::Engine engine(engine_options(options));
   const RankMap map = rank_map(options);

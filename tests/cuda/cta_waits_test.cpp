@@ -13,36 +13,30 @@ using Json = nlohmann::json;
 
 namespace {
 
-// chain: CTA i waits until flag i is `round`, but for CTA 0, and sets flag i + 1; flags are 128 bytes apart.
-// sleeping: likewise, as a compiler turns while (*flag < round) __nanosleep(20); the first test before the
-// loop.
-// guarded: CTA 0 sets the flag to 5 and to 9; with 5, which CTA 1 never sees, a round would change what it
-// stores.
-// turns: CTA 0 and CTA 1 answer each other `round` times.
-// meet: a barrier of all CTAs, as a cooperative launch has it, `round` times.
-constexpr const char* kCode = R"(.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry chain(.param .u64 flags, .param .u32 round) {
-  .reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<4>;
-  ld.param.u64 %rd1, [flags]; ld.param.u32 %r1, [round];
-  mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd2, %r2, 128; add.u64 %rd3, %rd1, %rd2;
-  setp.eq.u32 %p1, %r2, 0;
-  @%p1 bra $SET;
-$WAIT:
-  ld.volatile.global.u32 %r3, [%rd3];
-  setp.lt.u32 %p1, %r3, %r1;
-  @%p1 bra $WAIT;
-$SET:
-  st.volatile.global.u32 [%rd3+128], %r1;
-  ret;
-}
-.visible .entry sleeping(.param .u64 flags, .param .u32 round) {
+/// CTA i waits, as `wait` does it, until flag i is `round`, but for CTA 0, and sets flag i + 1; flags are 128
+/// bytes apart.
+std::string passing_on(const std::string& name, const std::string& wait) {
+  return ".visible .entry " + name + R"((.param .u64 flags, .param .u32 round) {
   .reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<4>;
   ld.param.u64 %rd1, [flags]; ld.param.u32 %r1, [round];
   mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd2, %r2, 128; add.u64 %rd3, %rd1, %rd2;
   setp.eq.u32 %p1, %r2, 0;
   @%p1 bra $SET;
+)" + wait +
+         R"(
+$SET:
+  st.volatile.global.u32 [%rd3+128], %r1;
+  ret;
+}
+)";
+}
+
+constexpr const char* kPolling = R"($WAIT:
+  ld.volatile.global.u32 %r3, [%rd3];
+  setp.lt.u32 %p1, %r3, %r1;
+  @%p1 bra $WAIT;)";
+// As a compiler turns while (*flag < round) __nanosleep(20): the first test is before the loop.
+constexpr const char* kSleeping = R"(
   ld.volatile.global.u32 %r3, [%rd3];
   setp.ge.u32 %p1, %r3, %r1;
   @%p1 bra $SET;
@@ -50,12 +44,13 @@ $WAIT:
   mov.u32 %r4, 20; nanosleep.u32 %r4;
   ld.volatile.global.u32 %r5, [%rd3];
   setp.lt.u32 %p2, %r5, %r1;
-  @%p2 bra $WAIT;
-$SET:
-  st.volatile.global.u32 [%rd3+128], %r1;
-  ret;
-}
-.visible .entry guarded(.param .u64 flag, .param .u64 out) {
+  @%p2 bra $WAIT;)";
+
+// guarded: CTA 0 sets the flag to 5 and to 9; with 5, which CTA 1 never sees, a round would change what it
+// stores.
+// turns: CTA 0 and CTA 1 answer each other `round` times.
+// meet: a barrier of all CTAs, as a cooperative launch has it, `round` times.
+constexpr const char* kOthers = R"(.visible .entry guarded(.param .u64 flag, .param .u64 out) {
   .reg .pred %p<5>; .reg .b32 %r<6>; .reg .b64 %rd<3>;
   ld.param.u64 %rd1, [flag]; ld.param.u64 %rd2, [out];
   mov.u32 %r1, %ctaid.x; mov.u32 %r2, 1; setp.ne.u32 %p1, %r1, 0;
@@ -118,7 +113,11 @@ constexpr double kRoundTrip = 212;
 
 class Waits {
  public:
-  Waits() { std::ofstream(folder_ / "k.ptx") << kCode; }
+  Waits() {
+    std::ofstream(folder_ / "k.ptx") << ".version 7.0\n.target sm_70\n.address_size 64\n"
+                                     << passing_on("chain", kPolling) << passing_on("sleeping", kSleeping)
+                                     << kOthers;
+  }
 
   std::string run(const std::string& script, std::vector<std::string> more = {}) const {
     std::ofstream(folder_ / "k.launch") << script;

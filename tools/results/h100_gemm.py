@@ -29,7 +29,8 @@ def write(context, page):
         rows.append(row)
     page.text(f"Kernels of pranjalssh/fast.cu (@a1bb7b2) on C = A B of {SIZE} x {SIZE} bf16 with sums of fp32, in TFLOP/s, beside those that its README",
               "has of an H100 SXM, from the slowest to the fastest. The main program is `tools/results/h100_gemm.cu`, which says how it is built (nvcc 13.0)",
-              "and compares results with sums of the host (`check`). Kernel 1 uses no tensor cores and would take hours.")
+              "and compares results with sums of the host (`check`). Kernel 1 uses no tensor cores and would take hours. (The README",
+              "describes kernel 2 with tiles of 192 x 192; its code has 128 x 128.)")
     page.table(["kernel", "what is new", "published", "Lockstep", "error", "at 1830 MHz", "its error"], rows)
     page.text(error_summary(context.program, pairs), "",
               "The clock of the published runs is not known. `h100_sxm` has the highest, 1980 MHz; under products that keep all tensor cores busy an H100",
