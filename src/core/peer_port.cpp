@@ -39,7 +39,7 @@ PeerPort::PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const 
 
 Cycle PeerPort::advance(Cycle from, Cycle to) {
   commands_.gather(*fabric_->copy_command, 1, from);
-  inbox_.gather(*wiring_.network, wiring_.device, from);
+  wiring_.incoming.gather(inbox_, from);
   if (const DirectoryLink& d = wiring_.directory) orders_.gather(*d.down, d.index, from);
   const Cycle edge = core_to_l2_.ceil(from);
   for (Lane& lane : lanes_) {

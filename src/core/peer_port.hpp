@@ -13,6 +13,7 @@
 #include "icnt/fabric.hpp"
 #include "icnt/ports.hpp"
 #include "link/framing.hpp"
+#include "link/incoming.hpp"
 #include "link/wire.hpp"
 #include "mem/address_map.hpp"
 #include "sim/domain.hpp"
@@ -26,8 +27,8 @@ namespace lockstep::core {
 /// How a device is connected to the others.
 struct PeerWiring {
   static constexpr std::uint32_t kNoWire = 0xffffffff;
-  const link::Network* network = nullptr;
-  std::uint16_t device = 0;       // its number: also its destination in the network
+  link::Incoming incoming;
+  std::uint16_t device = 0;       // its number
   std::uint32_t devices = 0;      // of the system
   std::uint32_t first_nic = 0;    // after devices and hosts; equals the number of devices without networking
   std::uint32_t cores = 0;        // of its command processor

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "gpu/cells.hpp"
 #include "sim/inbox.hpp"
 
 namespace lockstep::gpu {
@@ -27,26 +29,69 @@ Links::Links(sim::Engine& engine, const config::SystemConfig& system, const std:
   const auto switches = static_cast<std::uint32_t>(system.switches.size());
   const sim::DomainId first = engine.claim(switches);
   for (std::uint32_t s = 0; s < switches; ++s) nodes_.push_back(first + s);
-  Time shortest = kNever;
-  std::vector<sim::DomainId> senders;
   for (std::uint32_t e = 0; e < system.edges.size(); ++e) {
     const config::LinkEdge& edge = system.edges[e];
     for (const auto& [from, to] : {std::pair(edge.a, edge.b), std::pair(edge.b, edge.a)}) {
       const auto of_sender = std::ranges::count(ways_, from, &Way::from);
       ways_.push_back({from, to, e, static_cast<std::uint32_t>(of_sender)});
-      senders.push_back(nodes_[from]);
-      const sim::ClockRatio to_time(clock_khz(from), base_khz_);
-      shortest = std::min(shortest, to_time.floor(latency_cycles(system.kinds[edge.kind], clock_khz(from))));
     }
   }
   logs_.resize(ways_.size());
-  network_ = std::make_unique<link::Network>("link", senders, nodes_, shortest == kNever ? 0 : shortest);
+  make_networks();
   for (std::uint32_t s = 0; s < switches; ++s) {
     const auto node = system.endpoints() + s;
-    switches_.push_back(std::make_unique<link::Switch>(*network_, node, span(node),
+    switches_.push_back(std::make_unique<link::Switch>(incoming(node), span(node),
                                                        wires(node, static_cast<unsigned>(ways_.size())),
                                                        wire_to(node), framing(node)));
   }
+}
+
+void Links::make_networks() {
+  struct Ends {
+    std::vector<sim::DomainId> senders, receivers;
+    std::vector<std::uint32_t> numbers, nodes;  // of the ways; the receivers
+    Time shortest = kNever;
+  };
+  const std::vector<std::uint32_t> cells = cells_of(system_);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Ends> all;  // by cell, or by what is at either end
+  for (std::uint32_t w = 0; w < ways_.size(); ++w) {
+    Way& way = ways_[w];
+    const auto end = [&](std::uint32_t node) { return std::max(cells[node], sim::Engine::kHub - 1); };
+    const bool within = cells[way.from] == cells[way.to];
+    Ends& ends =
+        all[within ? std::pair(cells[way.from], cells[way.from]) : std::pair(end(way.from), end(way.to))];
+    way.source = static_cast<std::uint32_t>(ends.senders.size());
+    ends.senders.push_back(nodes_[way.from]);
+    ends.numbers.push_back(w);
+    const auto known = std::ranges::find(ends.nodes, way.to);
+    way.destination = static_cast<std::uint32_t>(known - ends.nodes.begin());
+    if (known == ends.nodes.end()) {
+      ends.nodes.push_back(way.to);
+      ends.receivers.push_back(nodes_[way.to]);
+    }
+    const std::uint64_t khz = clock_khz(way.from);
+    const sim::ClockRatio to_time(khz, base_khz_);
+    const config::LinkKind& kind = system_.kinds[system_.edges[way.edge].kind];
+    ends.shortest = std::min(ends.shortest, to_time.floor(latency_cycles(kind, khz)));
+  }
+  for (auto& [cell, ends] : all) {
+    for (const std::uint32_t w : ends.numbers)
+      ways_[w].network = static_cast<std::uint32_t>(networks_.size());
+    networks_.push_back(std::make_unique<link::Network>(
+        "link", std::move(ends.senders), std::move(ends.receivers), ends.shortest, std::move(ends.numbers)));
+  }
+}
+
+/// Of the links that lead to the node.
+link::Incoming Links::incoming(std::uint32_t node) const {
+  link::Incoming found;
+  for (const Way& way : ways_) {
+    const link::Network* const network = networks_[way.network].get();
+    if (way.to == node &&
+        std::ranges::find(found.networks, network, &link::Incoming::From::network) == found.networks.end())
+      found.networks.push_back({network, way.destination});
+  }
+  return found;
 }
 
 std::uint64_t Links::clock_khz(std::uint32_t node) const {
@@ -76,7 +121,7 @@ std::vector<link::Wire> Links::wires(std::uint32_t node, unsigned queues) {
     const config::LinkEdge& edge = system_.edges[way.edge];
     const config::LinkKind& kind = system_.kinds[edge.kind];
     const std::uint64_t khz = clock_khz(node);
-    found.emplace_back(*network_, w, way.to, queues,
+    found.emplace_back(*networks_[way.network], way.source, way.destination, queues,
                        link::WireSpec{kind.bytes_per_second * edge.count,
                                       latency_cycles(kind, khz),
                                       khz,
@@ -127,7 +172,7 @@ std::vector<core::PeerWiring::Multicast> Links::multicast(std::uint16_t device) 
 
 core::PeerWiring Links::wiring(std::uint16_t device) {
   core::PeerWiring wiring;
-  wiring.network = network_.get();
+  wiring.incoming = incoming(device);
   wiring.device = device;
   wiring.devices = static_cast<std::uint32_t>(system_.devices.size());
   wiring.first_nic = system_.first_nic();
@@ -145,7 +190,7 @@ core::PeerWiring Links::wiring(std::uint16_t device) {
 }
 
 link::EndpointWiring Links::endpoint(std::uint32_t node) {
-  return {network_.get(), static_cast<std::uint16_t>(node), wires(node, 2), framing(node), wire_to(node),
+  return {incoming(node), static_cast<std::uint16_t>(node), wires(node, 2), framing(node), wire_to(node),
           span(node)};
 }
 
@@ -156,7 +201,7 @@ void Links::attach(sim::Engine& engine, const RankMap& map, sim::Domain& elsewhe
     engine.place(nodes_[node], map.is_here(node) ? static_cast<sim::Domain&>(*switches_[s]) : elsewhere,
                  sim::DomainKind::kOther, clock);
   }
-  engine.add(*network_);
+  for (const auto& network : networks_) engine.add(*network);
 }
 
 bool Links::quiescent() const {

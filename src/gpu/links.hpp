@@ -19,8 +19,10 @@
 
 namespace lockstep::gpu {
 
-/// All of a system's links in both directions, its switches, and the network that carries their messages. The
-/// wires of a device are its peer port's. Switches, hosts and NICs work in the core clock of device 0.
+/// All of a system's links in both directions, its switches, and the networks that carry their messages: one
+/// for the links within each cell (cells_of()), and one each for those from one to another, to the hub and
+/// from it. The wires of a device are its peer port's. Switches, hosts and NICs work in the core clock of
+/// device 0.
 class Links {
  public:
   /// Claims ids for the switches. `ends`: the domains of the endpoints by number, of devices those of their
@@ -32,7 +34,7 @@ class Links {
   [[nodiscard]] core::PeerWiring wiring(std::uint16_t device);
   /// Likewise a host or NIC.
   [[nodiscard]] link::EndpointWiring endpoint(std::uint32_t node);
-  /// Places the switches and adds the network. `elsewhere`: stands for switches of other ranks.
+  /// Places the switches and adds the networks. `elsewhere`: stands for switches of other ranks.
   void attach(sim::Engine& engine, const RankMap& map, sim::Domain& elsewhere);
   [[nodiscard]] std::span<const sim::DomainId> switch_ids() const {
     return std::span(nodes_).subspan(system_.endpoints());
@@ -50,7 +52,7 @@ class Links {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(system_), a.given(base_khz_), a.given(routes_), a.given(ways_), a.given(nodes_),
-              logs_, network_, switches_);
+              logs_, networks_, switches_);
   }
   void dump(std::string& out) const;
   /// Both directions of each edge. `wires_of`: an endpoint's; null: another rank has it, and counts.
@@ -70,8 +72,11 @@ class Links {
   /// One direction of an edge.
   struct Way {
     std::uint32_t from, to, edge;
-    std::uint32_t index = 0;  // among the wires of its sender
+    std::uint32_t index = 0;                                 // among the wires of its sender
+    std::uint32_t network = 0, source = 0, destination = 0;  // of networks_, and of that network
   };
+  void make_networks();
+  [[nodiscard]] link::Incoming incoming(std::uint32_t node) const;
   [[nodiscard]] std::uint64_t clock_khz(std::uint32_t node) const;
   [[nodiscard]] Cycle span(std::uint32_t node) const;
   [[nodiscard]] std::vector<link::Wire> wires(std::uint32_t node, unsigned queues);
@@ -83,10 +88,10 @@ class Links {
   config::SystemConfig system_;
   std::uint64_t base_khz_;
   std::vector<std::vector<std::uint32_t>> routes_;
-  std::vector<Way> ways_;  // index: source in the network
+  std::vector<Way> ways_;  // index: the source's number, as receivers are given it
   std::vector<sim::DomainId> nodes_;
   std::vector<link::TrafficLog> logs_;  // of ways_
-  std::unique_ptr<link::Network> network_;
+  std::vector<std::unique_ptr<link::Network>> networks_;
   std::vector<std::unique_ptr<link::Switch>> switches_;
 };
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "gpu/cells.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::gpu {
@@ -14,19 +15,8 @@ namespace {
 
 constexpr sim::Rank kNoRank = 0xffffffff;
 
-/// By device, the number of its group: the devices that a NIC or a host serves stay together.
-std::vector<std::uint32_t> groups_of(const config::SystemConfig& system) {
-  std::vector<std::uint32_t> group{0};
-  for (std::uint32_t d = 1; d < system.devices.size(); ++d) {
-    const bool joined = (system.nics > 0 && system.nic_of(d) == system.nic_of(d - 1)) ||
-                        (system.hosts > 0 && system.host_of(d) == system.host_of(d - 1));
-    group.push_back(group.back() + (joined ? 0 : 1));
-  }
-  return group;
-}
-
 void check(const config::SystemConfig& system, sim::Rank ranks) {
-  const std::uint32_t groups = groups_of(system).back() + 1;
+  const std::uint32_t groups = serving_groups(system).back() + 1;
   if (ranks <= groups) return;
   const char* const what = groups == system.devices.size() ? "device" : "node";
   throw UserError(fmt::format("{} processes for the {} of {}; expected at most one for each {}", ranks,
@@ -93,7 +83,7 @@ void read_line(const std::string& text, const config::SystemConfig& system, sim:
 std::vector<sim::Rank> spread(const config::SystemConfig& system, sim::Rank ranks) {
   check(system, ranks);
   std::vector<sim::Rank> of_node(system.nodes(), kNoRank);
-  const std::vector<std::uint32_t> group = groups_of(system);
+  const std::vector<std::uint32_t> group = serving_groups(system);
   const std::uint32_t groups = group.back() + 1;
   for (std::size_t d = 0; d < group.size(); ++d) of_node[d] = group[d] * ranks / groups;
   place_servers(system, of_node);
@@ -114,7 +104,7 @@ std::vector<sim::Rank> read_rank_map(const std::string& file, const config::Syst
     if (of_node[d] == kNoRank)
       throw UserError(
           fmt::format("{}: no rank for {}; expected a line for each device", file, system.node_name(d)));
-  const std::vector<std::uint32_t> group = groups_of(system);
+  const std::vector<std::uint32_t> group = serving_groups(system);
   for (std::uint32_t d = 1; d < group.size(); ++d)
     if (group[d] == group[d - 1] && of_node[d] != of_node[d - 1])
       throw UserError(fmt::format("{}: {} and {} share a NIC or a host; expected one rank for both", file,

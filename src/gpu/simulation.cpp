@@ -39,6 +39,15 @@ std::uint64_t peak_rss_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
 }
 
+/// The longest window between cells: as long as all inboxes allow, if no shorter one is asked for.
+Time choose_cell_window(const RunOptions& options, System& system) {
+  if (options.window != 0) return system.time(0, options.window);
+  Time longest = kNever;
+  for (std::uint16_t d = 0; d < system.devices(); ++d)
+    longest = std::min(longest, system.time(d, sim::kInboxWindow));
+  return longest;
+}
+
 /// The window to run with, in the engine's time base.
 Time choose_window(const RunOptions& options, System& system, const SystemWindow& longest) {
   const std::string& name = system.device(longest.device).config().gpu.name;
@@ -217,7 +226,9 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
     system.device(0).dispatcher().allow_late_copies();
     longest = {16, {16, "test"}, 0};
   }
-  engine.set_window(choose_window(options, system, longest));
+  engine.set_window(choose_window(options, system, longest), choose_cell_window(options, system));
+  engine.set_cells(system.cells());
+  engine.set_used_at_times(system.copy_ends(), [&] { return system.host().queue().copies_out() > 0; });
   std::optional<ProgramSource> source;
   if (input.program) {
     source.emplace(*input.program, machine, options, plan, system.host());

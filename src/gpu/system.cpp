@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <span>
 
+#include "gpu/cells.hpp"
+
 namespace lockstep::gpu {
 namespace {
 
@@ -25,6 +27,7 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
                const Builder& builder, bool skip, const RankMap& map)
     : base_khz_(time_base(config.devices)),
       map_(map),
+      cells_(cells_of(config)),
       host_(plan.commands, plan.streams, config.devices.front().host.copy_mode),
       apertures_(plan.apertures) {
   const std::uint32_t lanes = config.linked() ? config.port_lanes : 0;
@@ -92,15 +95,26 @@ std::unique_ptr<Device> System::make_linked(std::uint16_t number, sim::DomainId 
 }
 
 std::vector<sim::Rank> System::places() const {
-  std::vector<sim::Rank> places{sim::kEverywhere};  // the host has the first id
+  return by_domain(map_.of_node, sim::kEverywhere, map_.of_node.at(Sharing::kPlace));
+}
+
+std::vector<std::uint32_t> System::cells() const {
+  const std::uint32_t of_directory = cells_[devices_.size() - 1] + 1;
+  return by_domain(cells_, sim::Engine::kCommon, of_directory);
+}
+
+/// What is said of nodes, the host's program and the directory of managed memory, by domain.
+std::vector<std::uint32_t> System::by_domain(const std::vector<std::uint32_t>& of_node, std::uint32_t of_host,
+                                             std::uint32_t of_directory) const {
+  std::vector<std::uint32_t> all{of_host};  // it has the first id
   for (std::size_t node = 0; node < node_ids_.size(); ++node) {
     const std::uint32_t count =
         node < devices_.size() ? devices_[node]->fabric().numbering().domains() : std::uint32_t{1};
-    places.resize(std::max<std::size_t>(places.size(), node_ids_[node] + count));
-    std::fill_n(places.begin() + node_ids_[node], count, map_.of_node.at(node));
+    all.resize(std::max<std::size_t>(all.size(), node_ids_[node] + count));
+    std::fill_n(all.begin() + node_ids_[node], count, of_node.at(node));
   }
-  if (sharing_) places.push_back(map_.of_node.at(Sharing::kPlace));  // it has claimed the last id
-  return places;
+  if (sharing_) all.push_back(of_directory);  // it has claimed the last id
+  return all;
 }
 
 std::vector<const sim::NetworkBase*> System::copy_ends() {

@@ -47,6 +47,8 @@ class System {
     return clocks_[device].to_time.floor(cycle);
   }
 
+  /// By domain, its cell; the host's program is common to all.
+  [[nodiscard]] std::vector<std::uint32_t> cells() const;
   // For a system that several ranks simulate.
   [[nodiscard]] bool is_here(std::uint16_t device) const { return map_.is_here(device); }
   /// By domain.
@@ -91,9 +93,9 @@ class System {
   [[nodiscard]] bool at_rest() const;
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(base_khz_), a.given(map_), a.given(node_ids_), a.given(elsewhere_), host_,
-              a.given(clocks_), devices_, a.given(apertures_), a.given(placed_), links_, sharing_,
-              networking_);
+    a.members(*this, a.given(base_khz_), a.given(map_), a.given(cells_), a.given(node_ids_),
+              a.given(elsewhere_), host_, a.given(clocks_), devices_, a.given(apertures_), a.given(placed_),
+              links_, sharing_, networking_);
   }
   /// Names of the domains with something left, with their device where there are several.
   [[nodiscard]] std::string busy_domains() const;
@@ -101,6 +103,8 @@ class System {
   [[nodiscard]] std::string dump() const;
 
  private:
+  [[nodiscard]] std::vector<std::uint32_t> by_domain(const std::vector<std::uint32_t>& of_node,
+                                                     std::uint32_t of_host, std::uint32_t of_directory) const;
   [[nodiscard]] std::unique_ptr<Device> make_device(std::uint16_t number, sim::DomainId first,
                                                     sim::DomainId host, const config::SystemConfig& config,
                                                     const Plan& plan, const Builder& builder, bool skip);
@@ -110,6 +114,7 @@ class System {
 
   std::uint64_t base_khz_;
   RankMap map_;
+  std::vector<std::uint32_t> cells_;  // by node
   std::vector<sim::DomainId>
       node_ids_;  // by node: of devices the first of their ids, of others their only one
   sim::Elsewhere elsewhere_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "link/framing.hpp"
+#include "link/incoming.hpp"
 #include "link/wire.hpp"
 #include "sim/inbox.hpp"
 
@@ -12,8 +13,8 @@ namespace lockstep::link {
 
 /// How it is connected.
 struct EndpointWiring {
-  const Network* network = nullptr;
-  std::uint16_t node = 0;              // its number, and its destination in the network
+  Incoming incoming;
+  std::uint16_t node = 0;              // its number
   std::vector<Wire> wires;             // that it sends on, two queues each
   std::vector<Framing> framing;        // of each wire
   std::vector<std::uint32_t> wire_to;  // by endpoint: index of the wire
@@ -26,7 +27,7 @@ class Endpoint {
  public:
   explicit Endpoint(EndpointWiring wiring) : wiring_(std::move(wiring)), inbox_(wiring_.span) {}
 
-  void gather(Cycle from) { inbox_.gather(*wiring_.network, wiring_.node, from); }
+  void gather(Cycle from) { wiring_.incoming.gather(inbox_, from); }
   /// f(message) for everything that has arrived.
   template <class F>
   void drain(Cycle now, F&& f) {

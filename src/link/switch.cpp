@@ -8,10 +8,9 @@
 
 namespace lockstep::link {
 
-Switch::Switch(const Network& network, std::uint32_t node, Cycle span, std::vector<Wire> wires,
-               std::vector<std::uint32_t> wire_to, std::vector<Framing> framing)
-    : network_(&network),
-      node_(node),
+Switch::Switch(Incoming incoming, Cycle span, std::vector<Wire> wires, std::vector<std::uint32_t> wire_to,
+               std::vector<Framing> framing)
+    : incoming_(std::move(incoming)),
       inbox_(span),
       wires_(std::move(wires)),
       busy_(wires_.size()),
@@ -19,7 +18,7 @@ Switch::Switch(const Network& network, std::uint32_t node, Cycle span, std::vect
       framing_(std::move(framing)) {}
 
 Cycle Switch::advance(Cycle from, Cycle to) {
-  inbox_.gather(*network_, node_, from);
+  incoming_.gather(inbox_, from);
   Cycle now = std::max(from, next_event(from == 0 ? 0 : from - 1));
   while (now < to) {
     tick(now);
@@ -36,7 +35,7 @@ void Switch::tick(Cycle now) {
   });
 }
 
-/// `from`: of the network, as the wires' queues are numbered.
+/// `from`: the number of the source, as the wires' queues are numbered.
 void Switch::take(std::uint32_t from, const Message& message) {
   if (message.targets == 0) return push(wire_to_[message.to], from, message);
   message.is_reply ? combine(from, message) : copy(from, message);

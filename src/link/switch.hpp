@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "link/framing.hpp"
+#include "link/incoming.hpp"
 #include "link/wire.hpp"
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
@@ -24,11 +25,11 @@ namespace lockstep::link {
 /// is under way is bounded by the asking devices' tables.
 class Switch final : public sim::Domain {
  public:
-  /// `node`: its destination in the network. `sources`: of the network, the number of queues of each of the
-  /// wires. `span`: cycles that a message may be ahead. `wire_to`: by device, index of the wire. `framing`:
-  /// of each wire, where it multicasts.
-  Switch(const Network& network, std::uint32_t node, Cycle span, std::vector<Wire> wires,
-         std::vector<std::uint32_t> wire_to, std::vector<Framing> framing = {});
+  /// Each of the wires has as many queues as there are numbers of sources that messages come from. `span`:
+  /// cycles that a message may be ahead. `wire_to`: by device, index of the wire. `framing`: of each wire,
+  /// where it multicasts.
+  Switch(Incoming incoming, Cycle span, std::vector<Wire> wires, std::vector<std::uint32_t> wire_to,
+         std::vector<Framing> framing = {});
 
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
@@ -39,8 +40,7 @@ class Switch final : public sim::Domain {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(network_), a.given(node_), inbox_, wires_, busy_, a.given(wire_to_),
-              a.given(framing_), asked_);
+    a.members(*this, a.given(incoming_), inbox_, wires_, busy_, a.given(wire_to_), a.given(framing_), asked_);
   }
 
  private:
@@ -60,8 +60,7 @@ class Switch final : public sim::Domain {
   void combine(std::uint32_t from, const Message& reply);
   [[nodiscard]] Cycle next_event(Cycle now) const;
 
-  const Network* network_;
-  std::uint32_t node_;
+  Incoming incoming_;
   sim::Inbox<Message> inbox_;
   std::vector<Wire> wires_;
   IndexSet busy_;  // wires on which messages wait

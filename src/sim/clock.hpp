@@ -15,6 +15,9 @@ namespace lockstep {
 /// of a simulation share. With one device, or several of the same core clock, these are core cycles.
 using Time = std::uint64_t;
 
+/// kNever if either is.
+[[nodiscard]] constexpr Time add_times(Time a, Time b) { return a == kNever || b == kNever ? kNever : a + b; }
+
 }  // namespace lockstep
 
 namespace lockstep::sim {

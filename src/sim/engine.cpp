@@ -17,7 +17,6 @@ namespace {
 // so a window is shared only when there is clearly more work in it than that.
 constexpr double kShareAbove = 10e-6, kAloneBelow = 5e-6;  // seconds of work a window
 constexpr std::uint64_t kSampleEvery = 8;                  // windows between two detailed time measurements
-constexpr double kSmoothing = 2;  // measurements over which a domain's cost is a mean
 
 /// Of the network at `position` of those that a domain sends on: the last bit is for all from there on.
 constexpr std::size_t kSentBits = 64;
@@ -47,8 +46,6 @@ DomainId Engine::claim(std::uint32_t count) {
   const auto first = static_cast<DomainId>(domains_.size());
   domains_.resize(first + count);
   next_.resize(domains_.size());
-  cost_.resize(domains_.size());
-  for (DomainId id = first; id < domains_.size(); ++id) order_.push_back(id);
   return first;
 }
 
@@ -95,27 +92,28 @@ void Engine::advance_to(Time until, Controller& controller) {
 /// Mail may wait in any network.
 void Engine::begin_shares() {
   shares_ = std::vector<Share>(options_.threads);
-  for (Share& share : shares_) {
-    share.noted.reserve(networks_.size());
-    share.noted_in.assign(networks_.size(), 0);
-  }
+  for (Share& share : shares_) share.noted_in.assign(networks_.size(), 0);
   flipped_in_.assign(networks_.size(), 0);
-  with_mail_.resize(networks_.size());
-  std::iota(with_mail_.begin(), with_mail_.end(), 0);
+  for (Group& group : groups_) group = {.noted = std::vector<Group::Noted>(group.noted.size())};
+  for (std::uint32_t n = 0; n < networks_.size(); ++n) groups_[group_of_[n]].with_mail.push_back(n);
 }
 
 void Engine::note_sources() {
   for (const Placed& placed : domains_)
     if (!placed.domain) throw std::logic_error("an id was claimed for a domain that is not there");
+  make_cells();
   networks_of_.assign(domains_.size(), {});
   reach_.assign(domains_.size(), kNever);
   for (std::uint32_t n = 0; n < networks_.size(); ++n) {
     networks_[n]->set_threads(options_.threads);
     for (const DomainId d : networks_[n]->source_domains()) {
       if (networks_of_[d].empty() || networks_of_[d].back() != n) networks_of_[d].push_back(n);
-      if (networks_[n]->latency() > 0) reach_[d] = std::min(reach_[d], networks_[n]->latency());
+      const bool ends_windows = cells_.empty() || group_of_[n] < cells_.size();
+      if (ends_windows && networks_[n]->latency() > 0)
+        reach_[d] = std::min(reach_[d], networks_[n]->latency());
     }
   }
+  if (!cells_.empty()) note_exits();
   for (DomainId d = 0; d < domains_.size(); ++d)
     for (std::size_t i = 0; i < networks_of_[d].size(); ++i)
       networks_[networks_of_[d][i]]->set_sent_word(d, domains_[d].sent, sent_bit(i));
@@ -131,6 +129,7 @@ void Engine::lead(Controller& controller) {
     profile_.serial_seconds += serial;
     if (options_.work_log) options_.work_log->window(serial);
     between = run_window(team, start);
+    if (!cells_.empty()) finish_hub();
     end_window(team);
   }
   profile_.serial_seconds += seconds_since(between);
@@ -151,6 +150,7 @@ Engine::TimePoint Engine::run_window(unsigned team, TimePoint start) {
 
 void Engine::sum_up() {
   profile_.busy_seconds.resize(shares_.size());
+  for (Cell& cell : cells_) profile_.awake_domains += std::exchange(cell.awake_domains, 0);
   for (std::size_t t = 0; t < shares_.size(); ++t) {
     const Share& share = shares_[t];
     for (unsigned k = 0; k < static_cast<unsigned>(DomainKind::kCount); ++k)
@@ -204,52 +204,65 @@ bool Engine::begin_window(Controller& controller) {
       continue;
     }
     now_ = due;
-    to_ = std::min(now_ + options_.window, cut);
-    collect_awake();
+    if (cells_.empty()) {
+      to_ = std::min(now_ + options_.window, cut);
+      collect_awake();
+    } else {
+      to_ = std::min(now_ + (task_count_ > 0 ? options_.window : options_.cell_window), cut);
+      end_cell_window();
+      begin_hub();
+      collect_cells();
+    }
+    if (options_.shuffle) shuffle(awake_, shuffle_state_);
+    sampled_ = profile_.windows % kSampleEvery == 0;
     return true;
   }
 }
 
-/// Who is awake, and the window's end: the earliest arrival of a message that one of these may send, which it
-/// does when it is due and not before.
-void Engine::collect_awake() {
-  awake_.clear();
+void Engine::collect_awake() { to_ = find_awake(order_, now_, to_, awake_); }
+
+/// Who is awake in a window that begins at `from` and ends by `to`. Returns its end: the earliest arrival of
+/// a message that one of these may send, which it does when it is due and not before.
+Time Engine::find_awake(std::span<const DomainId> order, Time from, Time to,
+                        std::vector<DomainId>& awake) const {
+  awake.clear();
   const std::span<const Time> next(next_), reach(reach_);
   Time latest = 0;
-  for (const DomainId d : order_) {
-    if (next[d] >= to_) {
-      if (!options_.skip) awake_.push_back(d);
+  for (const DomainId d : order) {
+    if (next[d] >= to) {
+      if (!options_.skip) awake.push_back(d);
       continue;
     }
-    const Time due = std::max(next[d], now_);
-    if (reach[d] < to_ - due) to_ = due + reach[d];
+    const Time due = std::max(next[d], from);
+    if (reach[d] < to - due) to = due + reach[d];
     latest = std::max(latest, due);
-    awake_.push_back(d);
+    awake.push_back(d);
   }
-  if (options_.skip && latest >= to_) std::erase_if(awake_, [&](DomainId d) { return next[d] >= to_; });
-  if (options_.shuffle)
-    for (std::size_t i = awake_.size(); i > 1; --i)
-      std::swap(awake_[i - 1], awake_[next_random(shuffle_state_) % i]);
-  sampled_ = profile_.windows % kSampleEvery == 0;
+  if (options_.skip && latest >= to) std::erase_if(awake, [&](DomainId d) { return next[d] >= to; });
+  return to;
 }
 
-/// Brings the domain to the window's end. A cycle belongs to the window in which its edge lies.
-Time Engine::advance(Placed& placed) const {
+void Engine::shuffle(std::vector<std::uint32_t>& items, std::uint64_t& state) const {
+  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[next_random(state) % i]);
+}
+
+/// Brings the domain to `to`. A cycle belongs to the window in which its edge lies.
+Time Engine::advance(Placed& placed, Time from, Time to) const {
   const DomainClock& clock = placed.clock;
-  if (clock.to_cycles.identity()) return placed.domain->advance(now_, to_);
-  const Cycle due = placed.domain->advance(clock.to_cycles.ceil(now_), clock.to_cycles.ceil(to_));
-  return std::max(clock.to_time.floor(due), to_);
+  if (clock.to_cycles.identity()) return placed.domain->advance(from, to);
+  const Cycle due = placed.domain->advance(clock.to_cycles.ceil(from), clock.to_cycles.ceil(to));
+  return std::max(clock.to_time.floor(due), to);
 }
 
-void Engine::do_domain(DomainId id, unsigned thread) {
+void Engine::do_domain(DomainId id, Time from, Time to, unsigned thread) {
   Share& share = shares_[thread];
   Placed& placed = domains_[id];
   try {
-    next_[id] = advance(placed);
+    next_[id] = advance(placed, from, to);
     if (sampled_) {
       const double took = take_time(share);
       share.domain_seconds[static_cast<unsigned>(placed.kind)] += took;
-      cost_[id] += (took - cost_[id]) / kSmoothing;
+      share.item_seconds += took;
     }
     if (placed.sent != 0) note_sent(id, thread);
     if (sampled_) share.exchange_seconds += take_time(share);
@@ -263,10 +276,12 @@ void Engine::do_domain(DomainId id, unsigned thread) {
 void Engine::note_sent(DomainId id, unsigned thread) {
   const std::vector<std::uint32_t>& networks = networks_of_[id];
   Share& share = shares_[thread];
-  const std::uint64_t window = profile_.windows + 1;
   const auto note = [&](std::uint32_t network) {
     networks_[network]->note(id, thread);
-    if (std::exchange(share.noted_in[network], window) != window) share.noted.push_back(network);
+    const std::uint64_t flip = flipped_in_[network] + 1;  // a later one
+    if (std::exchange(share.noted_in[network], flip) == flip) return;
+    Group& group = groups_[group_of_[network]];
+    group.noted[group.noted.size() > 1 ? thread : 0].networks.push_back(network);
   };
   const std::uint64_t sent = std::exchange(domains_[id].sent, 0);
   for (std::uint64_t bits = sent & ~sent_bit(kSentBits); bits; bits &= bits - 1)
@@ -294,29 +309,30 @@ void Engine::end_window(unsigned team) {
   sharing_ = work_estimate_ > (sharing_ ? kAloneBelow : kShareAbove);
 
   profile_.window_cycles += to_ - now_;
-  profile_.awake_domains += awake_.size();
+  profile_.awake_domains += cells_.empty() ? awake_.size() : 0;
   now_ = to_;
-  flip_networks();
+  for (std::size_t g = cells_.size(); g < groups_.size(); ++g) flip(groups_[g], now_);
   ++profile_.windows;
   if (border_) border_->window_ended(next_);
   if (tasks_) tasks_->settle();
 }
 
-/// Those on which something was sent, and those whose mail has been read.
-void Engine::flip_networks() {
-  std::swap(with_mail_, had_mail_);
-  with_mail_.clear();
-  const auto flip = [&](std::uint32_t network) {
-    if (std::exchange(flipped_in_[network], profile_.windows + 1) == profile_.windows + 1) return false;
-    networks_[network]->flip(now_, next_);
+/// Of the group, the networks on which something was sent, and those whose mail has been read.
+void Engine::flip(Group& group, Time now) {
+  std::swap(group.with_mail, group.had_mail);
+  group.with_mail.clear();
+  ++group.flips;
+  const auto flip_once = [&](std::uint32_t network) {
+    if (std::exchange(flipped_in_[network], group.flips) == group.flips) return false;
+    networks_[network]->flip(now, next_);
     return true;
   };
-  for (Share& share : shares_) {
-    for (const std::uint32_t network : share.noted)
-      if (flip(network)) with_mail_.push_back(network);
-    share.noted.clear();
+  for (Group::Noted& noted : group.noted) {
+    for (const std::uint32_t network : noted.networks)
+      if (flip_once(network)) group.with_mail.push_back(network);
+    noted.networks.clear();
   }
-  for (const std::uint32_t network : had_mail_) flip(network);
+  for (const std::uint32_t network : group.had_mail) flip_once(network);
 }
 
 void Engine::rethrow_first_error() {

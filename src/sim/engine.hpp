@@ -3,14 +3,21 @@
 // A window [T, T') ends before the earliest message that may be sent in it can arrive, so that within it no
 // domain can affect another. All awake domains may therefore be advanced in any order and on any thread, with
 // the same result as cycle by cycle.
+//
+// Domains may be divided into cells, such as the nodes of a cluster, between which messages take longer than
+// within them. Then a window ends before a message from one cell can arrive in another, and a thread advances
+// a whole cell, in windows of its own inside: it synchronises less often with other threads, and the cell's
+// state stays in a core's cache. Cells are used where there are enough of them for the threads.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,9 +33,10 @@ namespace lockstep::sim {
 
 struct EngineOptions {
   unsigned threads = 1;
-  bool dynamic = true;  // schedule: next free thread takes the next domain; else fixed shares
-  Time window = 16;     // upper bound; networks that declare their latency end windows earlier
-  bool skip = true;     // false: every domain is called in every window
+  bool dynamic = true;   // schedule: next free thread takes the next domain; else fixed shares
+  Time window = 16;      // upper bound; networks that declare their latency end windows earlier
+  Time cell_window = 0;  // likewise of windows between cells; at least `window`
+  bool skip = true;      // false: every domain is called in every window
   std::optional<std::uint64_t> shuffle{};  // seed of the order in which domains are visited
   WorkLog* work_log = nullptr;             // to be filled; with one thread only
 };
@@ -98,8 +106,26 @@ class Engine {
   /// Before the run: some domains and networks are those of other processes. Not owned.
   void set_border(Border& border) { border_ = &border; }
   void set_tasks(TaskSource& tasks) { tasks_ = &tasks; }
-  /// Before the run: EngineOptions::window, for callers that have to build the machine to know it.
-  void set_window(Time window) { options_.window = window; }
+  /// Before the run: EngineOptions::window and cell_window, for callers that have to build the machine to
+  /// know them.
+  void set_window(Time window, Time cell_window = 0) {
+    options_.window = window;
+    options_.cell_window = cell_window;
+  }
+  /// Before the run: the cell of each domain, 0, 1, ... What makes no difference to the results.
+  void set_cells(std::vector<std::uint32_t> cells) { cell_of_ = std::move(cells); }
+  /// A domain on whose state at the end of a window others depend (through the controller, or tasks): no
+  /// window ends more than EngineOptions::window after it is due.
+  static constexpr std::uint32_t kCommon = 0xffffffff;
+  /// Domains between cells, such as a network's switches. They are advanced by a part of a window ahead of
+  /// the cells, and by the rest after them, so that it may be as long as a message's way over them.
+  static constexpr std::uint32_t kHub = 0xfffffffe;
+  /// Before the run: networks from one cell to another which carry nothing in a window at whose beginning
+  /// `in_use` is false.
+  void set_used_at_times(std::vector<const NetworkBase*> networks, std::function<bool()> in_use) {
+    at_times_ = std::move(networks);
+    in_use_ = std::move(in_use);
+  }
 
   /// Runs until the controller stops or nothing is due and no cut is ahead. Rethrows the error of the first
   /// domain that failed.
@@ -130,7 +156,8 @@ class Engine {
   void put_mail(std::uint32_t number, std::uint32_t source, std::uint32_t destination, Cycle arrival,
                 std::string_view message, Time now, std::vector<Time>& next) {
     numbered_[number]->put_mail(source, destination, arrival, message, now, next);
-    if (places_[number] != kElsewhere) with_mail_.push_back(places_[number]);
+    if (places_[number] != kElsewhere)
+      groups_[group_of_[places_[number]]].with_mail.push_back(places_[number]);
   }
   [[nodiscard]] const DomainClock& clock(DomainId id) const { return domains_[id].clock; }
 
@@ -149,27 +176,63 @@ class Engine {
     DomainClock clock{};
     std::exception_ptr error{};
   };
-  /// One thread's part of a window: the awake domains of which it is the owner, awake_[next, end). With the
-  /// dynamic schedule it then takes, one by one, from the share that has most left. A domain's owner is
+  /// One thread's part of a window: the awake items of which it is the owner, awake_[next, end). With the
+  /// dynamic schedule it then takes, one by one, from the share that has most left. An item's owner is
   /// always the same thread, so its state tends to stay in one core's cache; owners take turns along the ids,
-  /// so each has of every kind. The longest domains come first, so that at a window's end only short ones are
+  /// so each has of every kind. The longest items come first, so that at a window's end only short ones are
   /// left to be divided.
   struct alignas(64) Share {
     std::atomic<std::size_t> next{0};
     std::size_t end = 0;
-    std::size_t count = 0;             // while awake_ is divided
-    std::vector<std::uint32_t> noted;  // networks on which its domains have sent in the window, once each
-    std::vector<std::uint64_t> noted_in{};  // by network: the last such window, counted from 1
+    std::size_t count = 0;                  // while awake_ is divided
+    std::vector<std::uint64_t> noted_in{};  // by network: the flip before which it was noted last
     // Account.
     double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
     double exchange_seconds = 0, task_seconds = 0, wait_seconds = 0, busy_seconds = 0;
     double window_seconds = 0;  // of the window at hand
+    double item_seconds = 0;    // of the item at hand
     TimePoint mark;             // end of what was timed last
+  };
+
+  /// Domains that one thread advances from one window to the next, and what it needs for windows inside.
+  struct alignas(64) Cell {
+    std::vector<DomainId> domains, awake;
+    std::uint64_t shuffle_state = 0;
+    std::uint64_t awake_domains = 0;  // summed over windows
+  };
+  /// Networks whose mail is handed over at the same time: those within a cell, or others of one kind.
+  struct alignas(64) Group {
+    struct alignas(64) Noted {
+      std::vector<std::uint32_t> networks{};
+    };
+    std::vector<Noted> noted;  // by thread, on which something was sent; one for all within a cell
+    // Whose mail can be read in the window at hand; the others need not be flipped unless something is sent.
+    // Systems of several devices have a hundred networks of which few are in use at a time.
+    std::vector<std::uint32_t> with_mail{}, had_mail{};
+    std::uint64_t flips = 0;
+  };
+  /// Groups of the networks that are not within a cell, after those of the cells.
+  enum Outside : std::uint32_t { kDirect, kToHub, kFromHub, kOutsides };
+  /// The time after which a message that a domain causes may come into another cell, or to the hub; kNever if
+  /// none can. `calm`: while networks used at times carry nothing.
+  template <class T>
+  struct Exits {
+    T all, calm, to_hub;
   };
 
   static constexpr std::uint32_t kElsewhere = 0xffffffff;
 
   void note_sources();
+  void make_cells();
+  [[nodiscard]] bool are_useful(std::uint32_t cells) const;
+  [[nodiscard]] std::uint32_t hub() const { return static_cast<std::uint32_t>(cells_.size()) - 1; }
+  [[nodiscard]] std::uint32_t cell_of(DomainId d) const;
+  [[nodiscard]] std::uint32_t group_of(const NetworkBase& network) const;
+  [[nodiscard]] Time earliest_of(const Cell& cell) const;
+  void note_exits();
+  template <class Leads>
+  [[nodiscard]] std::vector<Time> exits(Leads&& leads) const;
+  [[nodiscard]] bool is_at_times(std::uint32_t network) const;
   void begin_shares();
   void lead(Controller& controller);
   void work(unsigned thread);
@@ -179,18 +242,26 @@ class Engine {
   [[gnu::noinline]] TimePoint run_window(unsigned team, TimePoint start);
   [[gnu::noinline]] void end_window(unsigned team);
   void collect_awake();
+  void end_cell_window();
+  void begin_hub();
+  void finish_hub();
+  void collect_cells();
+  Time find_awake(std::span<const DomainId> order, Time from, Time to, std::vector<DomainId>& awake) const;
+  void shuffle(std::vector<std::uint32_t>& items, std::uint64_t& state) const;
   void divide(unsigned team);
   TimePoint do_share(unsigned thread, unsigned team, TimePoint start);
   bool do_next_of(Share& from, unsigned thread);
   [[nodiscard]] unsigned fullest(unsigned thread, unsigned team) const;
-  void do_domain(DomainId id, unsigned thread);
+  void do_item(std::uint32_t item, unsigned thread);
+  void do_cell(std::uint32_t number, Time from, Time to, unsigned thread);
+  void do_domain(DomainId id, Time from, Time to, unsigned thread);
   void note_sent(DomainId id, unsigned thread);
-  [[nodiscard]] Time advance(Placed& placed) const;
+  [[nodiscard]] Time advance(Placed& placed, Time from, Time to) const;
   static double take_time(Share& share);
   void do_task(std::size_t task, unsigned thread);
   void order_by_cost();
   TimePoint do_logged_share(TimePoint start);
-  void flip_networks();
+  void flip(Group& group, Time now);
   void sum_up();
   [[nodiscard]] bool worth_sharing() const;
   void rethrow_first_error();
@@ -202,17 +273,26 @@ class Engine {
   std::vector<std::uint32_t> places_;  // by number: index into networks_, or kElsewhere
   Border* border_ = nullptr;
   std::vector<std::vector<std::uint32_t>> networks_of_;  // those that a domain sends on: indices
-  std::vector<Time> reach_;  // by domain: the smallest declared latency of these, else kNever
-  // Networks whose mail can be read in the window at hand; the others need not be flipped unless something is
-  // sent. Systems of several devices have a hundred networks of which few are in use at a time.
-  std::vector<std::uint32_t> with_mail_, had_mail_;
-  std::vector<std::uint64_t> flipped_in_;  // by network: the last window, counted from 1
+  std::vector<Time> reach_;  // by domain: the smallest declared latency of these, else kNever; in a cell, of
+                             // those within it
+  std::vector<std::uint32_t> cell_of_;   // by domain; empty: there are none
+  std::vector<Cell> cells_;              // empty: not used. The last two: of common domains, and of the hub
+  std::vector<std::uint32_t> group_of_;  // by network: its group
+  std::vector<Group> groups_;            // of the cells, then Outside
+  std::vector<const NetworkBase*> at_times_;
+  std::function<bool()> in_use_;
+  Exits<std::vector<Time>> exits_;         // by domain
+  Time hub_exit_ = kNever;                 // from the hub to the next cell
+  Exits<Time> after_hub_{};                // the shortest from there
+  std::vector<std::uint64_t> flipped_in_;  // by network: the last flip of its group
   TaskSource* tasks_ = nullptr;
 
   Time now_ = 0, to_ = 0, until_ = kNever;
-  std::vector<double> cost_;               // by domain: seconds of a window in which it is awake, smoothed
-  std::vector<DomainId> order_;            // of visiting; with several threads by cost_
-  std::vector<DomainId> awake_, divided_;  // divided_: memory for divide()
+  Time hub_to_ = 0;  // how far the hub is advanced before the cells
+  // Items are what threads take one by one: cells, or without them domains.
+  std::vector<double> cost_;                    // by item: seconds of a window in which it is awake, smoothed
+  std::vector<std::uint32_t> order_;            // of visiting; with several threads by cost_
+  std::vector<std::uint32_t> awake_, divided_;  // divided_: memory for divide()
   std::size_t task_count_ = 0;
   std::uint64_t shuffle_state_ = 0;
   std::atomic<bool> finished_{false};  // read by workers outside of windows

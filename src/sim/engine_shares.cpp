@@ -15,7 +15,7 @@ void Engine::divide(unsigned team) {
     return;
   }
   for (unsigned t = 0; t < team; ++t) shares_[t].count = 0;
-  for (const DomainId d : awake_) ++shares_[d % team].count;
+  for (const std::uint32_t item : awake_) ++shares_[item % team].count;
   std::size_t begin = 0;
   for (unsigned t = 0; t < team; ++t) {
     Share& share = shares_[t];
@@ -25,7 +25,7 @@ void Engine::divide(unsigned team) {
     share.window_seconds = 0;  // a thread that does not come in time adds nothing
   }
   divided_.resize(awake_.size());
-  for (const DomainId d : awake_) divided_[shares_[d % team].end++] = d;
+  for (const std::uint32_t item : awake_) divided_[shares_[item % team].end++] = item;
   awake_.swap(divided_);
 }
 
@@ -43,7 +43,7 @@ Engine::TimePoint Engine::do_share(unsigned thread, unsigned team, TimePoint sta
     while (do_next_of(own, thread)) continue;
     for (unsigned t; (t = fullest(thread, team)) < team;) do_next_of(shares_[t], thread);
   } else {
-    for (std::size_t i = own.next; i < own.end; ++i) do_domain(awake_[i], thread);
+    for (std::size_t i = own.next; i < own.end; ++i) do_item(awake_[i], thread);
   }
   const auto end = Clock::now();
   own.window_seconds = seconds(end - start);
@@ -55,7 +55,7 @@ Engine::TimePoint Engine::do_share(unsigned thread, unsigned team, TimePoint sta
 bool Engine::do_next_of(Share& from, unsigned thread) {
   const std::size_t i = from.next.fetch_add(1, std::memory_order_relaxed);
   if (i >= from.end) return false;
-  do_domain(awake_[i], thread);
+  do_item(awake_[i], thread);
   return true;
 }
 
@@ -84,7 +84,7 @@ Engine::TimePoint Engine::do_logged_share(TimePoint start) {
       do_task(i, 0);
     } else {
       shares_[0].mark = before;
-      do_domain(id, 0);
+      do_item(id, 0);
     }
     const auto after = Clock::now();
     if (task) {
@@ -113,8 +113,9 @@ double Engine::take_time(Share& share) {
 
 /// What is done in which order never shows in results; here it follows the host's times.
 void Engine::order_by_cost() {
-  std::sort(order_.begin(), order_.end(),
-            [this](DomainId a, DomainId b) { return cost_[a] != cost_[b] ? cost_[a] > cost_[b] : a < b; });
+  std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return cost_[a] != cost_[b] ? cost_[a] > cost_[b] : a < b;
+  });
 }
 
 }  // namespace lockstep::sim

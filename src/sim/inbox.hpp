@@ -1,6 +1,7 @@
 // A destination's calendar of messages that are under way to it.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstdint>
@@ -29,7 +30,8 @@ class Inbox {
   explicit Inbox(Cycle span = 64) { resize(span); }
 
   void resize(Cycle span) {
-    buckets_.assign(std::bit_ceil(span + 2), kEnd);
+    most_ = std::bit_ceil(span + 2);
+    buckets_.assign(std::min(most_, kBuckets), kEnd);
     occupied_.assign((buckets_.size() + 63) / 64, 0);
   }
 
@@ -48,8 +50,7 @@ class Inbox {
   }
 
   void insert(std::uint32_t source, Cycle arrival, const T& message) {
-    if (arrival < base_ || arrival - base_ >= buckets_.size())
-      throw std::logic_error("message outside the inbox's span");
+    if (arrival < base_ || arrival - base_ >= buckets_.size()) grow(arrival);
     const std::uint32_t node = allocate();
     nodes_[node].arrival = arrival;
     nodes_[node].source = source;
@@ -93,16 +94,35 @@ class Inbox {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, nodes_, buckets_, occupied_, free_, size_, base_, next_, a.given(late_allowed_));
+    a.members(*this, nodes_, buckets_, occupied_, a.given(most_), free_, size_, base_, next_,
+              a.given(late_allowed_));
   }
 
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
+  // To begin with. The calendar is gone round and round, so that one which is as short as the messages under
+  // way allow stays in the host's cache.
+  static constexpr std::size_t kBuckets = 64;
   struct Node {
     Cycle arrival;
     std::uint32_t next, source;
     T message;
   };
+
+  /// Until `arrival` has its place. All messages of a bucket have the same arrival.
+  void grow(Cycle arrival) {
+    if (arrival < base_ || arrival - base_ >= most_)
+      throw std::logic_error("message outside the inbox's span");
+    std::vector<std::uint32_t> old(std::bit_ceil(arrival - base_ + 1), kEnd);
+    old.swap(buckets_);
+    occupied_.assign((buckets_.size() + 63) / 64, 0);
+    for (const std::uint32_t first : old) {
+      if (first == kEnd) continue;
+      const std::size_t b = nodes_[first].arrival & (buckets_.size() - 1);
+      buckets_[b] = first;
+      occupied_[b / 64] |= std::uint64_t{1} << b % 64;
+    }
+  }
 
   std::uint32_t allocate() {
     if (free_ == kEnd) {
@@ -135,6 +155,7 @@ class Inbox {
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> buckets_;
   std::vector<std::uint64_t> occupied_;
+  std::size_t most_ = 0;  // buckets
   std::uint32_t free_ = kEnd;
   std::size_t size_ = 0;
   Cycle base_ = 0, next_ = kNever;

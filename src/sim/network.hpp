@@ -65,6 +65,10 @@ class NetworkBase {
   virtual void put_mail(std::uint32_t source, std::uint32_t destination, Cycle arrival,
                         std::string_view message, Time now, std::vector<Time>& next) = 0;
 
+  /// Before a run: a destination may be advanced several times between two calls of flip(). What waits for it
+  /// is given to it once.
+  void give_once() { taken_in_.assign(destinations_.size(), 0); }
+
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] Time latency() const { return latency_; }
   [[nodiscard]] const std::vector<DomainId>& source_domains() const { return sources_; }
@@ -76,44 +80,41 @@ class NetworkBase {
   std::string name_;
   std::vector<DomainId> sources_, destinations_;  // index -> domain; several indices may share a domain
   Time latency_;
+  mutable std::vector<std::uint64_t> taken_in_;  // with give_once(): by destination, the last such window
 };
 
 template <class T>
 class Network final : public NetworkBase {
  public:
+  /// `numbers`: of the sources, as destinations are given them; by default their indices. They grow.
   Network(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations,
-          Time latency = 0);
+          Time latency = 0, std::vector<std::uint32_t> numbers = {});
 
   /// The source's thread. `arrival` is an edge of the destination's clock, not before the end of the window
   /// (the destination's inbox checks that).
   void send(std::uint32_t source, std::uint32_t destination, Cycle arrival, const T& message) {
     Source& from = outboxes_[source];
     Outbox& box = from.side[parity_];
-    if (box.window != window_) {
-      box.reset(window_);
-      if (from.sent) *from.sent |= from.sent_bit;
-    }
+    if (box.window != window_) box.reset(window_);
+    if (from.sent) *from.sent |= from.sent_bit;
     box.append(destination, arrival, message);
   }
 
-  /// Has the window before left messages for the destination?
+  /// Has the window before left messages for the destination, which it has not taken?
   [[nodiscard]] bool has_mail(std::uint32_t destination) const {
-    return mail_for_[destination / 64] >> destination % 64 & 1;
+    return (mail_for_[destination / 64] >> destination % 64 & 1) != 0 &&
+           (taken_in_.empty() || taken_in_[destination] != window_);
   }
 
-  /// The destination's thread, once a window: f(source, arrival, message) for each message, by source, then
-  /// in the order of sending.
+  /// The destination's thread, once a window: f(number of the source, arrival, message) for each message, by
+  /// source, then in the order of sending.
   template <class F>
   void collect(std::uint32_t destination, F&& f) const {
     if (!has_mail(destination)) return;
-    for (std::size_t w = 0; w < source_words_; ++w)
-      for (std::uint64_t bits = senders_to(destination, w); bits; bits &= bits - 1) {
-        const auto source =
-            static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
-        const Outbox& box = outboxes_[source].side[parity_ ^ 1];
-        for (std::uint32_t i = box.lists[destination].head; i != kEnd; i = box.entries[i].next)
-          f(source, box.entries[i].arrival, box.entries[i].message);
-      }
+    if (!taken_in_.empty()) taken_in_[destination] = window_;
+    each_of(destination, [&](std::uint32_t source, Cycle arrival, const T& message) {
+      f(numbers_.empty() ? source : numbers_[source], arrival, message);
+    });
   }
 
   using NetworkBase::flip;
@@ -174,6 +175,20 @@ class Network final : public NetworkBase {
       a.members(*this, window, mask, lists, entries);
     }
   };
+
+  /// As collect(), with the indices of sources, and however often.
+  template <class F>
+  void each_of(std::uint32_t destination, F&& f) const {
+    for (std::size_t w = 0; w < source_words_; ++w)
+      for (std::uint64_t bits = senders_to(destination, w); bits; bits &= bits - 1) {
+        const auto source =
+            static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
+        const Outbox& box = outboxes_[source].side[parity_ ^ 1];
+        for (std::uint32_t i = box.lists[destination].head; i != kEnd; i = box.entries[i].next)
+          f(source, box.entries[i].arrival, box.entries[i].message);
+      }
+  }
+
   struct alignas(64) Source {
     std::uint64_t* sent = nullptr;  // the domain's word
     std::uint64_t sent_bit = 0;
@@ -220,6 +235,7 @@ class Network final : public NetworkBase {
     }
   }
 
+  std::vector<std::uint32_t> numbers_;  // empty: the indices
   std::vector<Source> outboxes_;
   std::vector<std::vector<std::uint32_t>> sources_of_domain_;
   std::size_t source_words_;
@@ -232,8 +248,9 @@ class Network final : public NetworkBase {
 
 template <class T>
 Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations,
-                    Time latency)
+                    Time latency, std::vector<std::uint32_t> numbers)
     : NetworkBase(std::move(name), std::move(sources), std::move(destinations), latency),
+      numbers_(std::move(numbers)),
       outboxes_(sources_.size()),
       source_words_((sources_.size() + 63) / 64) {
   const std::size_t words = (destinations_.size() + 63) / 64;
@@ -291,7 +308,8 @@ void Network<T>::note(DomainId domain, unsigned thread) {
 
 template <class T>
 void Network<T>::write_mail(std::uint32_t destination, const MailWriter& write) const {
-  collect(destination, [&](std::uint32_t source, Cycle arrival, const T& message) {
+  if ((mail_for_[destination / 64] >> destination % 64 & 1) == 0) return;
+  each_of(destination, [&](std::uint32_t source, Cycle arrival, const T& message) {
     write(source, arrival, {reinterpret_cast<const char*>(&message), sizeof message});
   });
 }

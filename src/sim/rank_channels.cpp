@@ -8,8 +8,6 @@
 namespace lockstep::sim {
 namespace {
 
-Time sum(Time a, Time b) { return a == kNever || b == kNever ? kNever : a + b; }
-
 void append(std::string& out, const void* data, std::size_t bytes) {
   out.append(static_cast<const char*>(data), bytes);
 }
@@ -62,7 +60,7 @@ void RankChannels::relax(const NetworkBase& network, std::vector<Time>& distance
   for (const DomainId s : network.source_domains()) {
     if (!is_own(s) && places_[s] != kEverywhere) continue;
     const Time beyond = is_own(s) && leaves ? 0 : within;
-    const Time found = sum(beyond, network.latency());
+    const Time found = add_times(beyond, network.latency());
     if (found >= distance[s]) continue;
     distance[s] = found;
     changed = true;
@@ -111,10 +109,11 @@ Time RankChannels::earliest_arrival(Time now, const std::vector<Time>& next, Tim
   const std::vector<Time>& joined = calm ? joined_.calm : joined_.all;
   Time earliest = kNever;
   for (std::size_t d = 0; d < next.size(); ++d)
-    if (next[d] != kNever) earliest = std::min(earliest, sum(std::max(next[d], now), own[d]));
+    if (next[d] != kNever) earliest = std::min(earliest, add_times(std::max(next[d], now), own[d]));
   for (const UnderWay& mail : under_way_)
-    earliest = std::min(earliest, sum(std::max(mail.arrival, now), joined[mail.domain]));
-  if (calm && late != kNever) earliest = std::min(earliest, sum(late, *std::ranges::min_element(own_.all)));
+    earliest = std::min(earliest, add_times(std::max(mail.arrival, now), joined[mail.domain]));
+  if (calm && late != kNever)
+    earliest = std::min(earliest, add_times(late, *std::ranges::min_element(own_.all)));
   return earliest;
 }
 
