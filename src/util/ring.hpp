@@ -24,10 +24,8 @@ class Ring {
     if (count_ == items_.size()) grow();
     items_[(head_ + count_++) & (items_.size() - 1)] = item;
   }
-  void pop() {
-    head_ = (head_ + 1) & (items_.size() - 1);
-    --count_;
-  }
+  /// What is short stays at the beginning, and in the host's cache.
+  void pop() { head_ = --count_ == 0 ? 0 : (head_ + 1) & (items_.size() - 1); }
 
   template <class A>
   void persist(A& a) {
