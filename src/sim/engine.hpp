@@ -156,8 +156,8 @@ class Engine {
   void put_mail(std::uint32_t number, std::uint32_t source, std::uint32_t destination, Cycle arrival,
                 std::string_view message, Time now, std::vector<Time>& next) {
     numbered_[number]->put_mail(source, destination, arrival, message, now, next);
-    if (places_[number] != kElsewhere)
-      groups_[group_of_[places_[number]]].with_mail.push_back(places_[number]);
+    const std::uint32_t network = places_[number];  // before the run all may have mail
+    if (network != kElsewhere && !groups_.empty()) groups_[group_of_[network]].with_mail.push_back(network);
   }
   [[nodiscard]] const DomainClock& clock(DomainId id) const { return domains_[id].clock; }
 

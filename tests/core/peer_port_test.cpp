@@ -216,7 +216,7 @@ class PeerBench : public sim::Controller {
  private:
   std::unique_ptr<PeerPort> make_port() {
     PeerWiring wiring;
-    wiring.network = &network_;
+    wiring.incoming.networks.push_back({&network_, 0});
     wiring.devices = 3;
     wiring.first_nic = 3;
     link::WireSpec wire;

@@ -20,7 +20,7 @@ class Star {
   explicit Star(bool ordered_replies = false)
       : network_("link", {0, 1, 2, 4}, {0, 1, 2, 3, 4}, kStarLatency), hub_(make_hub()) {
     for (std::uint16_t n = 0; n < kSenders; ++n) {
-      EndpointWiring wiring{&network_, n, {}, {}, {0, 0, 0, 0}, 4096};
+      EndpointWiring wiring{{{{&network_, n}}}, n, {}, {}, {0, 0, 0, 0}, 4096};
       wiring.wires.emplace_back(
           network_, n, kHub, 2u,
           WireSpec{8'000'000'000, kStarLatency, 1'000'000, 1'000'000, {}, nullptr, ordered_replies});
@@ -52,7 +52,7 @@ class Star {
   Switch make_hub() {
     std::vector<Wire> out;
     out.emplace_back(network_, 3, kReceiver, 4u, WireSpec{2'000'000'000, kStarLatency, 1'000'000, 1'000'000});
-    return {network_, kHub, 1 << 16, std::move(out), {0, 0, 0, 0}};
+    return {{{{&network_, kHub}}}, 1 << 16, std::move(out), {0, 0, 0, 0}};
   }
   Network network_;
   Switch hub_;

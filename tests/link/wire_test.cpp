@@ -131,7 +131,7 @@ TEST_CASE(
   std::vector<Wire> devices, out;
   for (std::uint32_t d = 0; d < 3; ++d) devices.emplace_back(network, d, 3, 2, spec);
   for (std::uint32_t d = 0; d < 3; ++d) out.emplace_back(network, 3 + d, d, 6, spec);
-  Switch hub(network, 3, 4096, std::move(out), {0, 1, 2},
+  Switch hub({{{&network, 3}}}, 4096, std::move(out), {0, 1, 2},
              std::vector<Framing>(3, Framing(kPackets, {256, 16, 32, 1})));
   std::vector<Time> next(4);
   std::vector<sim::DomainId> all{0, 1, 2, 3};
@@ -190,7 +190,7 @@ TEST_CASE("A switch shares a full wire equally between those who send over it") 
   std::vector<Wire> devices, out;
   for (std::uint32_t d = 0; d < kSources; ++d) devices.emplace_back(network, d, 4, 2, spec);
   out.emplace_back(network, 3, 3, 4, spec);
-  Switch hub(network, 4, 4096, std::move(out), {0, 0, 0, 0});
+  Switch hub({{{&network, 4}}}, 4096, std::move(out), {0, 0, 0, 0});
   for (std::uint32_t d = 0; d < kSources; ++d)
     for (std::uint32_t i = 0; i < kMessages; ++i) {
       Message m = message(20, d);

@@ -40,7 +40,7 @@ class PortBench {
     link::WireSpec spec;
     spec.bytes_per_second = std::uint64_t{1} << 40;  // a GB each cycle
     link::EndpointWiring all;
-    all.network = &network_;
+    all.incoming.networks.push_back({&network_, node});
     all.node = node;
     all.wires.emplace_back(network_, 0, 0, 2, spec);
     all.framing.emplace_back(link::kIdeal, link::FramingBytes{});
