@@ -122,7 +122,7 @@ class Scanner {
       return;
     }
     SpaceUse& use = info_.spaces[static_cast<std::size_t>(InfoSpace::kGlobal)];
-    (kind == trace::BulkCopy::kLoad    ? use.loads
+    (!trace::writes(kind)              ? use.loads
      : kind == trace::BulkCopy::kStore ? use.stores
                                        : use.atomics) += {1, 1};
     trace::each_bulk_run(words, size, [&](const trace::BulkRun& run) {

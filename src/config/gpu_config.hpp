@@ -169,6 +169,10 @@ struct ClusterGroup {  // cluster.*: between SMs of a GPC; core cycles
   std::uint32_t port_bytes = 16;        // that an SM sends, and that it receives, in a cycle
   std::uint32_t barrier_latency = 180;  // from the last arrival at a cluster's barrier to the release
 };
+struct TmaGroup {                   // tma.*: an SM's unit for bulk copies
+  std::uint32_t line_interval = 1;  // core cycles from a line that it asks for to the next
+  std::uint32_t queue = 16;         // copies with lines to ask for
+};
 struct IcntGroup {  // icnt.*: crossbar; latencies in icnt cycles, widths in bytes per icnt cycle
   std::uint32_t request_latency = 35, reply_latency = 35;
   std::uint32_t flit_bytes = 32;
@@ -283,6 +287,7 @@ struct GpuConfig {
   L1Group l1;
   SyncGroup sync;
   ClusterGroup cluster;
+  TmaGroup tma;
   IcntGroup icnt;
   L2Group l2;
   TlbGroup tlb;

@@ -102,6 +102,24 @@ Rows cluster_rows() {
   };
 }
 
+template <auto Field>
+Binding tma() {
+  return number<&GpuConfig::tma, Field>();
+}
+
+Rows tma_rows() {
+  using M = Measure;
+  using G = TmaGroup;
+  return {
+      integer("tma.line_interval", M::kCoreCycles, 1, 64,
+              "between two lines of 128 bytes that an SM's unit for bulk copies asks for",
+              tma<&G::line_interval>()),
+      integer("tma.queue", M::kNone, 1, 1024,
+              "bulk copies that the unit takes before it has asked for all lines of the first one",
+              tma<&G::queue>()),
+  };
+}
+
 Rows sync_rows() {
   using M = Measure;
   using G = SyncGroup;
@@ -203,8 +221,8 @@ Rows l2_rows() {
 
 Rows memory_rows() {
   Rows rows;
-  for (Rows& group :
-       std::vector<Rows>{l1_rows(), tlb_rows(), sync_rows(), cluster_rows(), icnt_rows(), l2_rows()}) {
+  for (Rows& group : std::vector<Rows>{l1_rows(), tlb_rows(), sync_rows(), cluster_rows(), tma_rows(),
+                                       icnt_rows(), l2_rows()}) {
     for (Parameter& row : group) rows.push_back(std::move(row));
   }
   return rows;

@@ -10,6 +10,7 @@ namespace {
 icnt::AccessKind access_of(trace::BulkCopy kind) {
   return kind == trace::BulkCopy::kStore       ? icnt::AccessKind::kStore
          : kind == trace::BulkCopy::kReduction ? icnt::AccessKind::kReduction
+         : kind == trace::BulkCopy::kPrefetch  ? icnt::AccessKind::kPrefetch
                                                : icnt::AccessKind::kLoad;
 }
 
@@ -52,7 +53,7 @@ bool BulkCopies::add(const MioOperation& op) {
     return false;
   }
   ++used_;
-  queue_[(head_ + queued_++) % kQueued] = number;
+  queue_[(head_ + queued_++) % queue_.size()] = number;
   return true;
 }
 
@@ -80,13 +81,13 @@ BulkCopies::Line BulkCopies::next(std::vector<stats::SmCounters>& counters) {
   const unsigned sectors = bit_count(request.sectors);
   copy.sectors += sectors;
   stats::SmCounters& c = counters[copy.kernel];
-  (copy.kind == trace::BulkCopy::kLoad    ? c.l1_load_sectors_sent
+  (!trace::writes(copy.kind)              ? c.l1_load_sectors_sent
    : copy.kind == trace::BulkCopy::kStore ? c.l1_store_sectors_sent
                                           : c.l1_atomic_sectors_sent) += sectors;
   if (at_.run == copy.runs) {
     copy.sending = false;
     at_ = {};
-    head_ = (head_ + 1) % kQueued;
+    head_ = (head_ + 1) % static_cast<unsigned>(queue_.size());
     --queued_;
   }
   Done done = state(number);

@@ -11,14 +11,16 @@
 
 namespace lockstep::core {
 
-/// Copies go in order; each cycle one line's sectors (at most 128 bytes; the rate is assumed) go through the
-/// SM's port past the L1, after what the load/store unit has for it. A copy is complete when its last sector
-/// is back or acknowledged. BypassPath has its lines translated, as those of loads.
+/// Copies go in order, line by line (at most 128 bytes), through the SM's port past the L1, after what the
+/// load/store unit has for it. A copy is complete when its last sector is back or acknowledged. BypassPath
+/// has its lines translated, as those of loads.
 class BulkCopies {
  public:
   /// In the tags of its requests, beside the copy's number.
   static constexpr std::uint32_t kTag = 0x40000000u;
-  static constexpr unsigned kQueued = 16;  // copies with lines still to be requested (assumed)
+
+  /// `queue`: copies with lines still to be requested, at most.
+  explicit BulkCopies(unsigned queue) : queue_(queue) {}
 
   /// What has happened to a copy.
   struct Done {
@@ -30,7 +32,7 @@ class BulkCopies {
     L2Hint l2{};
   };
 
-  [[nodiscard]] bool full() const { return queued_ == kQueued; }
+  [[nodiscard]] bool full() const { return queued_ == queue_.size(); }
   [[nodiscard]] bool has_lines() const { return queued_ > 0; }
   [[nodiscard]] bool idle() const { return used_ == 0; }
   [[nodiscard]] unsigned queued() const { return queued_; }
@@ -77,7 +79,7 @@ class BulkCopies {
   [[nodiscard]] Done state(std::uint32_t number);
 
   std::vector<Copy> copies_;
-  std::array<std::uint32_t, kQueued> queue_{};  // a ring
+  std::vector<std::uint32_t> queue_;  // a ring
   unsigned head_ = 0, queued_ = 0, used_ = 0;
   Position at_;
 };

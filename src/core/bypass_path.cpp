@@ -23,7 +23,7 @@ void BypassPath::await(Cycle now, const MioOperation& op) {
 }
 
 void BypassPath::send(Cycle now) {
-  if (can_send_line()) send_line(now);
+  if (can_send_line() && line_free_ <= now) send_line(now);
   if (waits_.due() <= now && !port_->full()) {
     icnt::Request poll = waits_.next(now);
     port_->send(now, poll);
@@ -32,15 +32,23 @@ void BypassPath::send(Cycle now) {
 }
 
 void BypassPath::send_line(Cycle now) {
+  line_free_ = now + line_interval_;
   BulkCopies::Line line = copies_.next(*counters_);
   if (profile_) profile_->add_line(line.done.handle, line.request.kernel, 0, bit_count(line.request.sectors));
-  const bool write = line.request.kind != icnt::AccessKind::kLoad;
+  finish(now, line.done);
+  const bool write = icnt::carries_data(line.request.kind);
   if (translator_ && !translator_->translate(now, line.request.line, write)) {
     park(now, line);
   } else {
-    port_->send(now, line.request);
+    put(now, line.request);
   }
-  finish(now, line.done);
+}
+
+/// A prefetch of what the L2 does not keep has nothing to do.
+void BypassPath::put(Cycle now, icnt::Request& request) {
+  if (request.kind == icnt::AccessKind::kPrefetch && port_->is_peers(request.line)) [[unlikely]]
+    return copied(now, request.tag, bit_count(request.sectors));
+  port_->send(now, request);
 }
 
 void BypassPath::park(Cycle now, const BulkCopies::Line& sent) {
@@ -53,7 +61,7 @@ void BypassPath::park(Cycle now, const BulkCopies::Line& sent) {
   line.access = {request.line, request.sectors, request.operations};
   line.bytes = request.bytes;
   line.bulk = request.kind;
-  line.write = request.kind != icnt::AccessKind::kLoad;
+  line.write = icnt::carries_data(request.kind);
   line.returns_data = !line.write;
   if (!translator_->park(now, line)) ++(*counters_)[request.kernel].tlb_waits;
 }
@@ -69,7 +77,7 @@ bool BypassPath::send_parked(Cycle now, const ParkedLine& line) {
   request.kind = line.bulk;
   request.kernel = line.operation.kernel;
   line.operation.l2.complete(request);
-  port_->send(now, request);
+  put(now, request);
   return true;
 }
 
@@ -86,7 +94,7 @@ void BypassPath::finish(Cycle now, const BulkCopies::Done& done) {
 
 Cycle BypassPath::next_event(Cycle now) const {
   if (!busy_) return kNever;
-  if (can_send_line()) return now + 1;
+  if (can_send_line()) return std::max(now + 1, line_free_);
   return port_->full() ? kNever : std::max(now + 1, waits_.due());
 }
 

@@ -15,17 +15,20 @@
 
 namespace lockstep::core {
 
-/// One line of a copy and one poll per cycle, after what the load/store unit has for the port.
+/// One line of a copy every tma.line_interval and one poll per cycle, after what the load/store unit has for
+/// the port.
 class BypassPath {
  public:
   /// `translator`: null where nothing is translated. `sync`: of SignalWaits.
-  BypassPath(Cycle hit_rest, const config::SyncGroup& sync, LsuPort& port, LsuResults& results,
-             Translator* translator, std::vector<stats::SmCounters>& counters)
+  BypassPath(Cycle hit_rest, const config::TmaGroup& tma, const config::SyncGroup& sync, LsuPort& port,
+             LsuResults& results, Translator* translator, std::vector<stats::SmCounters>& counters)
       : hit_rest_(hit_rest),
         port_(&port),
         results_(&results),
         translator_(translator),
         counters_(&counters),
+        line_interval_(tma.line_interval),
+        copies_(tma.queue),
         waits_(sync) {}
 
   /// Also reports what copies request to `to`, which must outlive it; null: does not.
@@ -63,7 +66,8 @@ class BypassPath {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(hit_rest_), a.given(port_), a.given(results_), a.given(translator_),
-              a.given(counters_), a.given(profile_), copies_, waits_, busy_);
+              a.given(counters_), a.given(profile_), a.given(line_interval_), line_free_, copies_, waits_,
+              busy_);
   }
 
  private:
@@ -71,6 +75,7 @@ class BypassPath {
     return copies_.has_lines() && !port_->full() && !(translator_ && translator_->blocks());
   }
   void send_line(Cycle now);
+  void put(Cycle now, icnt::Request& request);
   void park(Cycle now, const BulkCopies::Line& sent);
   void finish(Cycle now, const BulkCopies::Done& done);
 
@@ -80,6 +85,7 @@ class BypassPath {
   Translator* translator_;
   std::vector<stats::SmCounters>* counters_;
   InstructionProfile* profile_ = nullptr;
+  Cycle line_interval_, line_free_ = 0;
   BulkCopies copies_;
   SignalWaits waits_;
   bool busy_ = false;

@@ -107,7 +107,7 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   out.op_class = inst.op_class;
   out.unit_class = unit_class(inst);
   out.space = inst.space;
-  out.access_bytes = inst.access_bytes;
+  out.access_bytes = inst.prefetch ? 1 : inst.access_bytes;
   out.barrier = inst.barrier;
   out.barrier_id = inst.barrier_id;
   out.fence = inst.fence;
@@ -116,6 +116,7 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   out.l2_policy = inst.l2_policy;
   out.known = inst.known;
   out.immediate = inst.immediate;
+  out.prefetch = inst.prefetch;
   out.bulk = inst.bulk;
   out.signal = inst.signal;
   out.synchronises = inst.op_class == OpClass::kMbarrier || inst.op_class == OpClass::kBulkCopy ||

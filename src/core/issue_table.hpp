@@ -57,7 +57,8 @@ struct alignas(64) IssueInst {  // a line of the host's cache
   trace::L2Policy l2_policy = trace::kNoL2Policy;
   bool long_result = false;       // dependents wait on memory, not on the MIO
   bool closes_group = false;      // LDGDEPBAR, UTMACMDFLUSH; the last product of a group
-  bool matrix = false;            // LDSM, STSM: one address per matrix row
+  bool matrix : 1 = false;        // LDSM, STSM: one address per matrix row
+  bool prefetch : 1 = false;      // a load without a result, of lines
   bool needs_addresses = false;   // a memory access, as opposed to what merely leaves the sub-core
   std::uint8_t destinations = 0;  // registers[0, destinations) are written, the next `sources` are read
   std::uint8_t sources = 0;

@@ -82,10 +82,11 @@ void L1Lookup::write_whole_sectors(const LineAccess& line, const StoredBytes& by
   if (whole & ~valid) cache_.fill(line.line, whole);
 }
 
-/// Served at L2: loads that bypass the L1, atomics, reductions.
+/// Served at L2: loads that bypass the L1, atomics, reductions, prefetches.
 Blocked L1Lookup::direct(Cycle now, LsuAccess& access, const LineAccess& line, const StoredBytes& bytes) {
   if (const Blocked b = room_for(access, true); b != Blocked::kNo) return b;
   results_->take_entry(access);
+  if (access.kind == LineKind::kPrefetch) return prefetch(now, access, line), Blocked::kNo;
   const bool load = access.kind == LineKind::kDirectLoad;
   const auto kind = load                                  ? icnt::AccessKind::kLoad
                     : access.kind == LineKind::kReduction ? icnt::AccessKind::kReduction
@@ -106,6 +107,18 @@ Blocked L1Lookup::direct(Cycle now, LsuAccess& access, const LineAccess& line, c
   (load ? c.l1_load_sectors_sent : c.l1_atomic_sectors_sent) += sectors;
   if (!load) c.l1_atomic_line_misses += !line_there;
   return Blocked::kNo;
+}
+
+/// What the L2 does not keep is there at once.
+void L1Lookup::prefetch(Cycle now, const LsuAccess& access, const LineAccess& line) {
+  const unsigned sectors = bit_count(line.sectors);
+  results_->await(access.entry, sectors);
+  if (port_->is_peers(line.line)) return results_->sectors_back(now, access.entry, sectors);
+  icnt::Request request =
+      request_of(access, line.line, line.sectors, access.entry | kDirectTag, icnt::AccessKind::kPrefetch);
+  port_->send(now, request);
+  (*counters_)[access.kernel].l1_load_sectors_sent += sectors;
+  if (profile_) profile_->add_line(access.handle, access.kernel, 0, sectors);
 }
 
 void L1Lookup::book(const LsuAccess& access, bool read, unsigned hits, unsigned misses, unsigned merges,

@@ -70,6 +70,7 @@ class L1Lookup {
                                const StoredBytes& bytes);
   [[nodiscard]] Blocked room_for(const LsuAccess& access, bool request) const;
   void write_whole_sectors(const LineAccess& line, const StoredBytes& bytes, SectorMask valid);
+  void prefetch(Cycle now, const LsuAccess& access, const LineAccess& line);
   void book(const LsuAccess& access, bool read, unsigned hits, unsigned misses, unsigned merges,
             bool line_there);
   [[nodiscard]] static icnt::Request request_of(const LsuAccess& access, Address line, SectorMask sectors,

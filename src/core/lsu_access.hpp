@@ -11,7 +11,15 @@
 
 namespace lockstep::core {
 
-enum class LineKind : std::uint8_t { kCachedLoad, kDirectLoad, kStore, kAtomic, kReduction, kBulk };
+enum class LineKind : std::uint8_t {
+  kCachedLoad,
+  kDirectLoad,
+  kStore,
+  kAtomic,
+  kReduction,
+  kBulk,
+  kPrefetch,  // into the L2; into the L1: kCachedLoad
+};
 
 [[nodiscard]] constexpr bool writes(LineKind kind) {
   return kind == LineKind::kStore || kind == LineKind::kAtomic || kind == LineKind::kReduction;

@@ -20,6 +20,7 @@ struct MioOperation {
       trace::MemSpace::kNone;  // never kGeneric: the SM resolves that from the first address
   std::uint8_t access_bytes = 0;
   bool bypass_l1 = false;
+  bool prefetch = false;  // of the lines that the addresses are those of
   L2Hint l2;
   bool ranks = false;      // its addresses of shared memory name CTAs of the cluster
   bool multicast = false;  // a bulk load that goes to other CTAs of the cluster, too
@@ -39,16 +40,16 @@ struct MioEvent {
     kResult,        // dependents may issue from this cycle on; async copies: the data are in shared memory.
                     // bulk copies: likewise, or the source has been read.
                     // Instructions without result get it too, at the time of kOperandsRead or later.
-    kAcknowledged,  // stores and reductions: visible at L2
+    kAcknowledged,  // stores and reductions: visible at L2; prefetches: the L2 has their requests
     kDelivered,     // bulk loads with `multicast`: the last sector has come, to all of the CTAs
   } kind;
   std::uint32_t handle;
 };
 
-/// Stores and reductions beyond the SM owe a kAcknowledged.
+/// Stores, reductions and prefetches beyond the SM owe a kAcknowledged.
 [[nodiscard]] constexpr bool is_acknowledged(const MioOperation& op) {
   if (op.bulk != trace::BulkCopy::kNone)
-    return op.bulk == trace::BulkCopy::kStore || op.bulk == trace::BulkCopy::kReduction;
+    return trace::writes(op.bulk) || op.bulk == trace::BulkCopy::kPrefetch;
   return (op.op_class == trace::OpClass::kStore || op.op_class == trace::OpClass::kReduction) &&
          op.space != trace::MemSpace::kShared;
 }

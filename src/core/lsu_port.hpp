@@ -37,10 +37,13 @@ class LsuPort {
 
   [[nodiscard]] bool full() const { return out_.full(); }
 
+  /// Whether the line is another device's, which the L2 does not keep.
+  [[nodiscard]] bool is_peers(Address line) const { return map_->is_peer_port(map_->port(line, half_)); }
+
   /// Precondition: not full. The reply address is filled in here.
   void send(Cycle now, icnt::Request& request) {
     request.reply_to = reply_to_;
-    if (!icnt::is_read(request.kind) && map_->near_queues(request.line) && rings(now, request))
+    if (icnt::carries_data(request.kind) && map_->near_queues(request.line) && rings(now, request))
       return put_out(now, map_->peer_port(request.line), request);
     push(now, map_->port(request.line, half_), request);
   }
@@ -123,7 +126,7 @@ class LsuPort {
     return mem::Apertures::is_nic(doorbell);
   }
   void push(Cycle now, std::uint32_t to, const icnt::Request& request) {
-    if (map_->is_peer_port(to) && !icnt::is_read(request.kind)) peer_stores_[request.kernel] = true;
+    if (map_->is_peer_port(to) && icnt::carries_data(request.kind)) peer_stores_[request.kernel] = true;
     put_out(now, to, request);
   }
   void put_out(Cycle now, std::uint32_t to, const icnt::Request& request) {

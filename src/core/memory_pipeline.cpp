@@ -40,7 +40,7 @@ MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fa
       instructions_(config.frontend, port_),
       constants_(config.mio, latencies_, port_, results_, counters_),
       l1_(config.l1, port_, results_, counters_),
-      bypass_(latencies_.hit_rest, config.sync, port_, results_, translator_.get(), counters_),
+      bypass_(latencies_.hit_rest, config.tma, config.sync, port_, results_, translator_.get(), counters_),
       tags_(config.l1.tags_per_cycle, latencies_.hit_rest, l1_, results_, translator_.get(), counters_) {
   if (translator_) parked_.emplace(*translator_, tags_, bypass_, l1_, port_, results_);
   if (fabric.cluster)
@@ -261,6 +261,7 @@ LineKind MemoryPipeline::kind_of(const MioOperation& op) const {
     case OpClass::kReduction:
       return LineKind::kReduction;
     default:
+      if (op.prefetch && op.bypass_l1) return LineKind::kPrefetch;
       return op.bypass_l1 || (op.space == MemSpace::kGlobal && !cache_global_) ? LineKind::kDirectLoad
                                                                                : LineKind::kCachedLoad;
   }
@@ -279,6 +280,9 @@ void MemoryPipeline::list_lines(const MioOperation& op, LineKind kind) {
   } else {
     coalescer_.coalesce(addresses_, detail, tags_.lines());
   }
+  if (!op.prefetch) return;
+  LineList& lines = tags_.lines();
+  for (unsigned i = 0; i < lines.count; ++i) lines.line[i].sectors = (1u << kSectorsPerLine) - 1;
 }
 
 void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
@@ -289,7 +293,9 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   const LineKind kind = kind_of(op);
   list_lines(op, kind);
   // Local memory: a row of words in bank order for each 4 bytes of a lane, never a conflict.
-  const unsigned wavefronts = local ? (addresses_.width() + 3) / 4 : wavefronts_(addresses_);
+  const unsigned wavefronts = op.prefetch ? 1
+                              : local     ? (addresses_.width() + 3) / 4
+                                          : wavefronts_(addresses_);
   const Cycle cycles = (wavefronts * kLineBytes + data_bytes_ - 1) / data_bytes_;
   data_free_ = now + cycles;
   LsuAccess access;
@@ -299,7 +305,7 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   access.local = local;
   access.signals = op.signal == trace::SignalOp::kSignals;
   access.handle = op.handle;
-  const unsigned passes = op.op_class == OpClass::kAsyncCopy ? 1 : bank_passes(addresses_);
+  const unsigned passes = op.op_class == OpClass::kAsyncCopy || op.prefetch ? 1 : bank_passes(addresses_);
   // A load's passes reach the registers one after the other, those that bank conflicts make as well.
   const unsigned transfers = op.op_class == OpClass::kLoad ? std::max(passes, wavefronts) : passes;
   const Cycle last_wavefront = now + std::max(cycles - 1, (transfers - 1) * LsuLatencies::kPassTransfer);

@@ -9,6 +9,10 @@ namespace lockstep::core {
 void ParkedLines::serve(Cycle now) {
   translator_->receive(now);
   while (translator_->has_remote() && !port_->full()) {
+    if (const auto unwanted = translator_->take_prefetch()) {
+      arrived(now, *unwanted);
+      continue;
+    }
     const icnt::Request request = translator_->take_remote();
     port_->send_remote(now, request);
   }
@@ -34,7 +38,10 @@ bool ParkedLines::shoot_down(Cycle now) {
 }
 
 void ParkedLines::receive_remote(Cycle now, std::uint32_t token) {
-  const ParkedLine line = translator_->remote_done(token);
+  arrived(now, translator_->remote_done(token));
+}
+
+void ParkedLines::arrived(Cycle now, const ParkedLine& line) {
   const unsigned sectors = bit_count(line.access.sectors);
   if (line.operation.kind == LineKind::kBulk) return bypass_->copied(now, line.operation.handle, sectors);
   results_->sectors_back(now, line.operation.entry, sectors);

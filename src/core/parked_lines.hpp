@@ -35,6 +35,7 @@ class ParkedLines {
  private:
   [[nodiscard]] bool try_again(Cycle now);
   [[nodiscard]] bool shoot_down(Cycle now);
+  void arrived(Cycle now, const ParkedLine& line);
 
   Translator* translator_;
   TagStage* tags_;

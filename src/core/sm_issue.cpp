@@ -267,6 +267,7 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   op.access_bytes = inst.access_bytes;
   op.matrix = inst.matrix;
   op.bypass_l1 = inst.bypass_l1;
+  op.prefetch = inst.prefetch;
   if (inst.l2_policy != trace::kNoL2Policy || kernels[warp.kernel].l2.any) [[unlikely]]
     op.l2 = {&kernels[warp.kernel], inst.l2_policy};
   else
@@ -301,7 +302,7 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
     warp.stores += fences(inst);
     ++ctas[warp.cta].stores;
   }
-  if (inst.op_class == trace::OpClass::kAsyncCopy || (stored && !fences(inst))) {
+  if (inst.op_class == trace::OpClass::kAsyncCopy || trace::writes(op.bulk)) {
     f.group = warp.open_group;
     ++warp.group[warp.open_group];
   }

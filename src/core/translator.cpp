@@ -159,6 +159,14 @@ icnt::Request Translator::take_remote() {
   return request;
 }
 
+std::optional<ParkedLine> Translator::take_prefetch() {
+  const ParkedLine line = remote_.front();
+  if (line.bulk != icnt::AccessKind::kPrefetch && line.operation.kind != LineKind::kPrefetch)
+    return std::nullopt;
+  remote_.pop_front();
+  return line;
+}
+
 ParkedLine Translator::remote_done(std::uint32_t token) {
   const ParkedLine line = waits_[token].lines.front();
   waits_[token].lines.clear();

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -80,6 +81,8 @@ class Translator {
   /// Lines of pages on the host or another device, to be sent through the crossbar in this order.
   [[nodiscard]] bool has_remote() const { return !remote_.empty(); }
   [[nodiscard]] icnt::Request take_remote();
+  /// Takes the first of them if it is a prefetch: the L2 keeps no such line.
+  [[nodiscard]] std::optional<ParkedLine> take_prefetch();
   /// One of them has got through.
   [[nodiscard]] ParkedLine remote_done(std::uint32_t token);
   /// With uvm.blocking_misses: a miss has no reply yet, so the TLB is not looked up.

@@ -54,6 +54,8 @@ class Decoder : private OperandDecoder {
   // decode_async.cpp
   bool decode_async_group(const Inst& inst, Operation& op);
   void decode_copy(const Inst& inst, Operation& op);
+  void decode_prefetch(const Inst& inst, Operation& op);
+  void decode_bulk_prefetch(const Inst& inst, Operation& op);
   void decode_bulk_copy(const Inst& inst, Operation& op);
   void decode_mbarrier(const Inst& inst, Operation& op);
   void decode_matrix_move(const Inst& inst, Operation& op);

@@ -20,8 +20,7 @@ std::uint32_t push(std::vector<T>& to, T value) {
 
 /// cp.async.bulk and its relatives that only order: every copy is complete when its instruction is.
 bool only_orders(const ptx::Instruction& inst) {
-  return inst.has(Mod::kCommitGroup) || inst.has(Mod::kWaitGroup) || inst.has(Mod::kWaitAll) ||
-         inst.has(Mod::kPrefetch);
+  return inst.has(Mod::kCommitGroup) || inst.has(Mod::kWaitGroup) || inst.has(Mod::kWaitAll);
 }
 
 /// Where the elements of a wmma fragment lie in memory.
@@ -93,7 +92,29 @@ void Decoder::decode_copy(const Inst& inst, Operation& op) {
   op.detail = push(out_.copies, form);
 }
 
+/// Without a state space the address is generic.
+void Decoder::decode_prefetch(const Inst& inst, Operation& op) {
+  if (inst.has(Mod::kTensormap)) return void(op.handler = Handler::kNothing);
+  if (inst.operands.empty()) fail("an operand is missing");
+  CopyForm form;
+  form.prefetch = true;
+  form.from = add_memory(address_form(inst.operands[0], inst.form.space()));
+  op.handler = Handler::kCopyAsync;
+  op.detail = push(out_.copies, form);
+}
+
+void Decoder::decode_bulk_prefetch(const Inst& inst, Operation& op) {
+  if (inst.operands.size() < 2 || inst.form.spaces.empty()) fail("an operand or state space is missing");
+  CopyForm form;
+  form.prefetch = true;
+  form.from = add_memory(address_form(inst.operands[0], inst.form.spaces[0]));
+  form.size = operand_of(inst.operands[1], ptx::Type::kU32, op);
+  op.handler = Handler::kCopyBulk;
+  op.detail = push(out_.copies, form);
+}
+
 void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
+  if (inst.has(Mod::kPrefetch)) return decode_bulk_prefetch(inst, op);
   if (inst.has(Mod::kCpMask) || inst.has(Mod::kIgnoreOob)) fail("needs a GPU later than sm_90");
   if (inst.operands.size() < 3 || inst.form.spaces.size() < 2) fail("an operand or state space is missing");
   CopyForm form;

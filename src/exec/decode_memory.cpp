@@ -127,6 +127,7 @@ bool Decoder::decode_memory_group(const Inst& inst, Operation& op) {
       return decode_policy(inst, op), true;
     case Opcode::kPrefetch:
     case Opcode::kPrefetchu:
+      return decode_prefetch(inst, op), true;
     case Opcode::kApplypriority:
     case Opcode::kDiscard:
     case Opcode::kMembar:

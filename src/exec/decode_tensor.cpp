@@ -51,14 +51,17 @@ void Decoder::decode_tensor_copy(const Inst& inst, Operation& op) {
   for (const Mod later : {Mod::kTileGather4, Mod::kTileScatter4, Mod::kCtaGroup1, Mod::kCtaGroup2,
                           Mod::kIm2colW, Mod::kIm2colW128})
     if (inst.has(later)) fail("needs a GPU later than sm_90");
-  if (inst.operands.size() < 2 || inst.form.spaces.size() < 2) fail("an operand or state space is missing");
   TensorForm form;
-  form.store = inst.form.spaces[0] == ptx::Space::kGlobal;
+  form.prefetch = inst.has(Mod::kPrefetch);
+  const std::size_t places = form.prefetch ? 1 : 2;
+  if (inst.operands.size() < places || inst.form.spaces.size() < places)
+    fail("an operand or state space is missing");
+  form.store = !form.prefetch && inst.form.spaces[0] == ptx::Space::kGlobal;
   form.reduces = inst.has(Mod::kReduce);
   form.rank = static_cast<std::uint8_t>(rank_of(inst.form));
   form.im2col = inst.has(Mod::kIm2col) || inst.has(Mod::kIm2colNoOffs);
   if (form.im2col && form.rank < 3) fail("im2col needs at least three dimensions");
-  const Op& tensor = inst.operands[form.store ? 0 : 1];
+  const Op& tensor = inst.operands[form.store || form.prefetch ? 0 : 1];
   const bool place = tensor.kind == OperandKind::kCoordinates && tensor.elements.size() == 2;
   if (!place) fail("expected [tensor map, {coordinates}]");
   const MemoryForm map = address_form(tensor.elements[0], ptx::Space::kGeneric);
@@ -66,11 +69,14 @@ void Decoder::decode_tensor_copy(const Inst& inst, Operation& op) {
   flatten(tensor.elements[1], ptx::Type::kS32, op, coordinates);
   if (form.rank == 0 || coordinates.size() != form.rank)
     fail("another number of coordinates than dimensions");
-  MemoryForm shared = address_form(inst.operands[form.store ? 1 : 0], inst.form.spaces[form.store ? 1 : 0]);
-  shared.bytes = 16;
   form.map = add_memory(map);
-  form.shared = add_memory(shared);
-  std::size_t next = 2;
+  if (!form.prefetch) {
+    const std::size_t number = form.store ? 1 : 0;
+    MemoryForm shared = address_form(inst.operands[number], inst.form.spaces[number]);
+    shared.bytes = 16;
+    form.shared = add_memory(shared);
+  }
+  std::size_t next = places;
   if (inst.has(Mod::kMbarrierCompleteTxBytes)) {
     if (inst.operands.size() <= next) fail("the mbarrier is missing");
     form.mbarrier = add_memory(address_form(inst.operands[next++], inst.form.spaces[0]));

@@ -56,7 +56,7 @@ enum class Handler : std::uint8_t {
   kWarpgroupCommit,
   kWarpgroupWait,
   kNanosleep,
-  kNothing,    // fences, prefetches, hints: no effect on values
+  kNothing,    // fences, hints: no effect on values
   kCopyAsync,  // cp.async
   kCopyBulk,   // cp.async.bulk
   kMbarrier,
@@ -159,7 +159,8 @@ struct MbarrierForm {
   OperandRef value = OperandRef::none();  // count, bytes, state or parity
 };
 
-/// cp.async and cp.async.bulk: places are MemoryForms. What is asynchronous on hardware is done at once.
+/// cp.async and cp.async.bulk: places are MemoryForms. What is asynchronous on hardware is done at once; a
+/// prefetch only gives a record.
 struct CopyForm {
   static constexpr unsigned kUnitBytes = 16;       // what bulk copies move at once
   std::uint32_t to = 0, from = 0, mbarrier = ~0u;  // mbarrier: whose bytes it completes
@@ -168,6 +169,7 @@ struct CopyForm {
   OperandRef ignore = OperandRef::none();          // cp.async's predicate to write zeros
   OperandRef multicast = OperandRef::none();       // mask of the cluster's CTAs
   bool multimem = false;                           // to a multicast address
+  bool prefetch = false;                           // prefetch, cp.async.bulk.prefetch: only `from` and `size`
   AtomicFn reduction = nullptr;                    // cp.reduce.async.bulk, on elements of `element` bytes
   std::uint8_t element = 0;
 };
@@ -177,6 +179,7 @@ struct TensorForm {
   std::uint32_t map = 0, shared = 0, mbarrier = ~0u;  // MemoryForms
   std::uint8_t rank = 0, offsets = 0;
   bool store = false, reduces = false, im2col = false;
+  bool prefetch = false;  // to no place in shared memory
   ptx::ShortList<ptx::Mod, 2> reduction;
   OperandRef multicast = OperandRef::none();  // mask of the cluster's CTAs
   /// The function for elements of a type; nullptr if there is none.

@@ -26,7 +26,7 @@ Sharing sharing_of(const Operation& op, const Translation& code) {
     case Handler::kMatrixMove:
       return code.matrices[op.second].store ? Sharing::kWrites : Sharing::kReads;
     case Handler::kCopyAsync:
-      return Sharing::kWrites;
+      return code.copies[op.detail].prefetch ? Sharing::kNone : Sharing::kWrites;
     default:
       return Sharing::kNone;
   }

@@ -49,6 +49,7 @@ void check_copy(WarpState& warp, std::uint32_t lane, const End& to, const End& f
 
 void check_copy_async(WarpState& warp, const Operation& op, LaneMask active) {
   const CopyForm& form = warp.machine->kernel.copies()[op.detail];
+  if (form.prefetch) return;
   const MemoryForm &from_form = warp.machine->kernel.memory()[form.from],
                    &to_form = warp.machine->kernel.memory()[form.to];
   Addresses from, to;
@@ -66,6 +67,7 @@ void check_copy_async(WarpState& warp, const Operation& op, LaneMask active) {
 
 void check_copy_bulk(WarpState& warp, const Operation& op, LaneMask active) {
   const CopyForm& form = warp.machine->kernel.copies()[op.detail];
+  if (form.prefetch) return;
   const auto& memory = warp.machine->kernel.memory();
   Addresses from, to;
   find_addresses(warp, memory[form.from], from);

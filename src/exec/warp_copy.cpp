@@ -45,10 +45,46 @@ void copy_lines(WarpState& warp, const CopyForm& form, std::uint32_t l, Address 
   }
 }
 
+/// Records the lanes' lines of global memory.
+void prefetch_lines(WarpState& warp, const MemoryForm& form, LaneMask active) {
+  if (!warp.record) return;
+  Addresses a;
+  find_addresses(warp, form, a);
+  LaneMask there = 0;
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
+    a.lane[l] = line_of(a.lane[l]);
+    const bool global = form.state_space == StateSpace::kGlobal || form.state_space == StateSpace::kGeneric;
+    if (global && warp.machine->view.accessible(a.lane[l], 1)) there |= LaneMask{1} << l;
+  });
+  there != 0 ? warp.note(there, a) : warp.note(active);
+}
+
+/// Records the bytes. What is not there is left out: a prefetch reads nothing that could be missed.
+void prefetch_bulk(WarpState& warp, trace::BulkRuns& runs, const CopyForm& form, LaneMask active) {
+  Addresses from;
+  find_addresses(warp, warp.machine->kernel.memory()[form.from], from);
+  if (warp.record && active == 0) warp.note(active);
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
+    const std::uint64_t bytes = static_cast<std::uint32_t>(warp.at(form.size)->lane[l]);
+    if (((bytes | from.lane[l]) & (CopyForm::kUnitBytes - 1)) != 0)
+      warp.fault(FaultKind::kMisalignedAddress, LaneMask{1} << l, from.lane[l],
+                 "address and size must be multiples of 16");
+    if (!warp.record) return;
+    runs.clear();
+    note_prefetch(warp, runs, from.lane[l], bytes);
+    note_bulk(warp, runs, {});
+  });
+}
+
 }  // namespace
+
+void note_prefetch(const WarpState& warp, trace::BulkRuns& runs, Address row, std::uint64_t bytes) {
+  if (bytes > 0 && warp.machine->view.accessible(row, bytes)) runs.add(row, bytes);
+}
 
 void execute_copy_async(WarpState& warp, const Operation& op, LaneMask active) {
   const CopyForm& form = warp.machine->kernel.copies()[op.detail];
+  if (form.prefetch) return prefetch_lines(warp, warp.machine->kernel.memory()[form.from], active);
   const MemoryForm &from_form = warp.machine->kernel.memory()[form.from],
                    &to_form = warp.machine->kernel.memory()[form.to];
   Addresses from, to;
@@ -78,6 +114,7 @@ void execute_copy_async(WarpState& warp, const Operation& op, LaneMask active) {
 
 void execute_copy_bulk(WarpState& warp, trace::BulkRuns& runs, const Operation& op, LaneMask active) {
   const CopyForm& form = warp.machine->kernel.copies()[op.detail];
+  if (form.prefetch) return prefetch_bulk(warp, runs, form, active);
   const auto& memory = warp.machine->kernel.memory();
   Addresses from, to, barrier{};
   find_addresses(warp, memory[form.from], from);

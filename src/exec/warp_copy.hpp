@@ -16,6 +16,8 @@ void execute_copy_bulk(WarpState& warp, trace::BulkRuns& runs, const Operation& 
 void execute_tensor_copy(WarpState& warp, trace::BulkRuns& runs, const Operation& op, LaneMask active);
 
 struct Signalled;
+/// Adds bytes that are prefetched, if they are accessible.
+void note_prefetch(const WarpState& warp, trace::BulkRuns& runs, Address row, std::uint64_t bytes);
 /// The record of a bulk copy that has been executed (trace/bulk_runs.hpp). The last part signals the
 /// mbarriers. Precondition: the warp is recorded.
 void note_bulk(WarpState& warp, const trace::BulkRuns& runs, const Signalled& signalled);

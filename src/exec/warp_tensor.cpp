@@ -123,14 +123,32 @@ void tensor_unit(WarpState& warp, const TensorForm& form, const TensorMap& map, 
   }
 }
 
+/// Bytes of global memory.
+struct RowPart {
+  Address first;
+  std::uint64_t bytes;
+};
+
 /// What of a box's row lies in the tensor. `row_address`: of element 0.
-void note_row(trace::BulkRuns& runs, const TensorMap& map, Address row_address, std::int64_t first) {
+RowPart part_inside(const TensorMap& map, Address row_address, std::int64_t first) {
   const auto size = static_cast<std::int64_t>(map.element_bytes());
   const std::int64_t row = map.row_bytes() / size, width = static_cast<std::int64_t>(map.dim[0]);
   const std::int64_t begin = std::clamp<std::int64_t>(first, 0, width),
                      end = std::clamp<std::int64_t>(first + row, begin, width);
-  runs.add(row_address + static_cast<std::uint64_t>(begin * size),
-           static_cast<std::uint64_t>((end - begin) * size));
+  return {row_address + static_cast<std::uint64_t>(begin * size),
+          static_cast<std::uint64_t>((end - begin) * size)};
+}
+
+/// Collects what a prefetch names.
+void prefetch_tile(const WarpState& warp, const TensorMap& map, const TensorPlace& place,
+                   trace::BulkRuns& runs) {
+  runs.clear();
+  Rows rows(map, place);
+  for (std::uint32_t r = 0; r < map.rows(); ++r, rows.next()) {
+    if (!rows.inside()) continue;
+    const RowPart part = part_inside(map, rows.address(0), place.first[0]);
+    note_prefetch(warp, runs, part.first, part.bytes);
+  }
 }
 
 /// The copy that one lane starts.
@@ -155,7 +173,10 @@ std::uint32_t copy_tile(WarpState& warp, const TensorCopy& copy, Address shared,
   const auto per_unit = static_cast<std::int64_t>(kUnitBytes / size);
   Rows rows(map, place);
   for (std::uint32_t r = 0; r < map.rows(); ++r, rows.next()) {
-    if (warp.record && rows.inside()) note_row(runs, map, rows.address(0), place.first[0]);
+    if (warp.record && rows.inside()) {
+      const RowPart part = part_inside(map, rows.address(0), place.first[0]);
+      runs.add(part.first, part.bytes);
+    }
     for (std::uint32_t u = 0; u < units; ++u) {
       const Address offset =
           swizzled((shared & kOffset) + r * map.row_pitch() + u * kUnitBytes, map.swizzle_bits);
@@ -184,9 +205,9 @@ void execute_tensor_copy(WarpState& warp, trace::BulkRuns& runs, const Operation
     if (warp.record) warp.note(active);
     return;
   }
-  Addresses maps, shared, barrier{};
+  Addresses maps, shared{}, barrier{};
   find_addresses(warp, memory[form.map], maps);
-  find_addresses(warp, memory[form.shared], shared);
+  if (!form.prefetch) find_addresses(warp, memory[form.shared], shared);
   if (form.mbarrier != ~0u) find_addresses(warp, memory[form.mbarrier], barrier);
   for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
     const TensorMap map = tensor_map(warp, form, l, maps.lane[l]);
@@ -197,6 +218,11 @@ void execute_tensor_copy(WarpState& warp, trace::BulkRuns& runs, const Operation
       place.offset[d + 1] =
           static_cast<std::uint16_t>(warp.at(warp.operands[op.operands + form.rank + d])->lane[l]);
     Signalled signalled;
+    if (form.prefetch) {
+      if (!warp.record) return;
+      prefetch_tile(warp, map, place, runs);
+      return note_bulk(warp, runs, signalled);
+    }
     const auto deliver = [&](Address to, Address mbarrier_at) {
       runs.clear();
       const std::uint32_t bytes = copy_tile(warp, {form, map, place, l}, to, runs);

@@ -69,7 +69,7 @@ void access(Toucher& toucher, const trace::StaticInst& inst, const trace::Kernel
   Address lanes[kWarpSize] = {};
   trace::expand_addresses(record.form(), record.mask, words, lanes);
   if (inst.bulk != trace::BulkCopy::kNone) {
-    toucher.begin(inst.bulk != trace::BulkCopy::kLoad, inst.l2_policy);
+    toucher.begin(trace::writes(inst.bulk), inst.l2_policy);
     trace::each_bulk_run(lanes, static_cast<unsigned>(std::popcount(record.mask)),
                          [&](const trace::BulkRun& run) {
                            for (std::uint32_t row = 0; row < run.rows; ++row)

@@ -20,6 +20,7 @@ enum class AccessKind : std::uint8_t {
   kCopyRead,     // read of the copy engine, otherwise like a load
   kEvict,        // likewise, of a whole line that leaves the L2 with it: its page moves to the host
   kDiscard,      // a line leaves the L2, changed or not; acknowledged
+  kPrefetch,     // like a load, but the data stay in the L2; acknowledged when it has taken the request
   // From here on rare.
   kAwait,  // a poll of a word whose signals a warp awaits; done at the line's home, otherwise like a load
   // Lines of managed pages on the host. Their slice only passes them on, to `reply_to`. Those of pages on
@@ -41,8 +42,8 @@ enum class AccessKind : std::uint8_t {
   return k == AccessKind::kStore || k == AccessKind::kCopy;
 }
 [[nodiscard]] constexpr bool carries_data(AccessKind k) {
-  return !is_read(k) && k != AccessKind::kDiscard && k != AccessKind::kRemoteRead &&
-         k != AccessKind::kRemoteDone;
+  return !is_read(k) && k != AccessKind::kDiscard && k != AccessKind::kPrefetch &&
+         k != AccessKind::kRemoteRead && k != AccessKind::kRemoteDone;
 }
 [[nodiscard]] constexpr bool reply_carries_data(AccessKind k) {
   return is_remote(k) ? carries_data(k) : is_read(k) || k == AccessKind::kAtomic;

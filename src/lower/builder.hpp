@@ -52,6 +52,8 @@ class Builder : private Emitter {
   void matrix(const Instruction& i);
   void matrix_move(const Instruction& i);
   void copy_async(const Instruction& i);
+  void prefetch(const Instruction& i);
+  void cluster_barrier(const Instruction& i);
   void barrier(const Instruction& i);
   void fence(const Instruction& i);
 

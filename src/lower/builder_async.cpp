@@ -56,13 +56,12 @@ void Builder::copy_async(const Instruction& i) {
        {}, sources, bytes, Carries::kFirst);
 }
 
-/// .RUNS: the record says which bytes of global memory are moved (trace/bulk_runs.hpp).
+/// .RUNS: the record says which bytes of global memory are moved, or prefetched (trace/bulk_runs.hpp).
 void Builder::bulk_copy(const Instruction& i) {
   const bool tensor = i.has(Mod::kTensor), store = i.form.space() == ptx::Space::kGlobal;
-  if (i.has(Mod::kPrefetch)) {
-    remark("cp.async.bulk.prefetch: a fixed time, without memory traffic");
-    return emit(tensor ? "UTMAPF" : "UBLKPF", {}, {});
-  }
+  if (i.has(Mod::kPrefetch))
+    return emit((tensor ? "UTMAPF.RUNS" : "UBLKPF.RUNS") + policy_suffix(i), {}, {}, kWordBytes,
+                Carries::kFirst);
   const bool between =
       !tensor && i.form.spaces[0] == ptx::Space::kSharedCluster && i.form.spaces[1] != ptx::Space::kGlobal;
   const std::string opcode = tensor ? (i.has(Mod::kReduce) ? "UTMAREDG"

@@ -108,7 +108,7 @@ bool Builder::special_form(const Instruction& i) {
       return emit(function_->entry ? "EXIT" : "RET.REL.NODEC", {}, {}), true;
     case Opcode::kPrefetch:
     case Opcode::kPrefetchu:
-      return emit("CCTL.E.PF2", {}, places(i.operands[0])), true;
+      return prefetch(i), true;
     default:
       return asynchronous_form(i);
   }
@@ -240,9 +240,24 @@ void Builder::multimem(const Instruction& i) {
   emit(opcode, loads ? data : std::vector<std::uint8_t>{}, sources, bytes, Carries::kFirst);
 }
 
+/// As ptxas 13.0 for sm_90 has them.
+void Builder::prefetch(const Instruction& i) {
+  if (i.has(Mod::kTensormap)) return emit("CCTL.E.PF2", {}, places(i.operands[0]));  // moves no data here
+  emit(
+      i.has(Mod::kL2) || i.has(Mod::kL2EvictLast) || i.has(Mod::kL2EvictNormal) ? "CCTL.E.PF2" : "CCTL.E.PF1",
+      {}, places(i.operands[0]), sizeof(std::uint32_t), Carries::kFirst);
+}
+
+/// ptxas 13.0 for sm_90 puts a fence before an arrival, unless that is relaxed.
+void Builder::cluster_barrier(const Instruction& i) {
+  if (i.has(Mod::kWait)) return emit("UCGABAR_WAIT", {}, {});
+  if (!i.has(Mod::kRelaxed)) emit("MEMBAR.ALL.GPU", {}, {});
+  emit("UCGABAR_ARV", {}, {});
+}
+
 void Builder::barrier(const Instruction& i) {
   if (i.has(Mod::kWarp)) return emit("WARPSYNC", {}, {});
-  if (i.has(Mod::kCluster)) return emit(i.has(Mod::kWait) ? "UCGABAR_WAIT" : "UCGABAR_ARV", {}, {});
+  if (i.has(Mod::kCluster)) return cluster_barrier(i);
   const bool arrive = i.has(Mod::kArrive), reduce = i.has(Mod::kRed);
   const std::size_t at = reduce ? 1 : 0;
   std::int64_t number = 0;

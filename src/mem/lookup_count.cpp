@@ -8,9 +8,10 @@ void count_lookup(stats::PartitionCounters& c, const icnt::Request& r, bool coun
   const std::uint32_t hit = bit_count(l.hit), merged = bit_count(l.merged), missed = bit_count(l.missed);
   const std::uint32_t all = hit + merged + missed;
   const bool line_miss = missed != 0 && !l.line_there;
-  stats::book_lookup(c.l2, icnt::is_read(r.kind), hit, missed, merged, l.line_there);
-  if (r.local) stats::book_local(c.l2_local, icnt::is_read(r.kind), hit, missed, merged, l.line_there);
-  if (icnt::carries_data(r.kind) && !icnt::is_store(r.kind)) {
+  const bool writes = icnt::carries_data(r.kind);
+  stats::book_lookup(c.l2, !writes, hit, missed, merged, l.line_there);
+  if (r.local) stats::book_local(c.l2_local, !writes, hit, missed, merged, l.line_there);
+  if (writes && !icnt::is_store(r.kind)) {
     c.l2_atomics += all;
     c.l2_atomic_hits += hit;
     c.l2_atomic_merges += merged;

@@ -140,7 +140,7 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
   if (merged | missed) {
     if (!await(latch, origin, far, index, set, merged, missed, now)) return false;
   } else {
-    if (!icnt::is_read(r.kind) && !make_room_to_dirty(latch, index, set, now)) return false;
+    if (icnt::carries_data(r.kind) && !make_room_to_dirty(latch, index, set, now)) return false;
     tags_.use(*index, r.placing);
   }
   // What the other half is asked for is counted there.
@@ -152,6 +152,8 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
       reply(r, hit, origin, now);
     }
     if (r.kind == AccessKind::kEvict) drop(*index, r.kernel, now);
+  } else if (r.kind == AccessKind::kPrefetch) {
+    reply(r, r.sectors, origin, now);
   } else if (!(merged | missed)) {
     operate(r, *index, origin, now);
   }
@@ -183,6 +185,7 @@ bool Slice::await(Latch& latch, Origin origin, bool far, std::optional<LineIndex
     if (far) ++far_in_flight_;
   }
   if (missed) fetch(r, *index, missed, now);
+  if (r.kind == AccessKind::kPrefetch) return true;
   latch.request.missed = true;
   mshrs_.wait(tags_[*index].mshr, {r, static_cast<SectorMask>(merged | missed), origin == kFar});
   return true;
@@ -235,6 +238,7 @@ void Slice::fetch(const icnt::Request& r, LineIndex index, SectorMask missed, Cy
     ask.tag = line.mshr;
     ask.reply_to = static_cast<std::uint16_t>(slice_);
     ask.sectors = missed;
+    if (r.kind == AccessKind::kPrefetch) ask.kind = AccessKind::kLoad;
     far_->out.push(now, twin_, request_flits(ask, in_bytes_), ask);
     ++counters_->mem[r.kernel].far_requests;
     line.pending = static_cast<SectorMask>(line.pending | missed);
@@ -299,13 +303,6 @@ void Slice::reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cyc
       {now + latency_, {r.line, r.tag, r.kind, sectors, r.kernel, r.again, r.missed}, r.reply_to, origin});
 }
 
-/// Data of the other half: the requester gets them while the copy is written.
-void Slice::pass_on(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {
-  const bool silent = r.kind == AccessKind::kAwait && r.is_watch();
-  passing_.push(
-      {now, {r.line, r.tag, r.kind, sectors, r.kernel, r.again, r.missed, silent}, r.reply_to, origin});
-}
-
 /// The queue whose head has been ready the longest.
 const Ring<Slice::Outgoing>& Slice::first_out() const {
   const Ring<Outgoing>* first = &pipe_;
@@ -319,13 +316,14 @@ bool Slice::can_leave(const Outgoing& item) const {
 }
 
 /// The data array moves one request's sectors at a time: to the reply port, which the first sector reaches
-/// while the others follow, or from the store that it acknowledges.
+/// while the others follow, or from the store that it acknowledges. A prefetch moves none.
 void Slice::move_data(Cycle now) {
   const Ring<Outgoing>& from = first_out();
   if (from.empty() || from.front().ready > now || data_free_ > now || !can_leave(from.front())) return;
   const Outgoing item = from.front();
   (&from == &pipe_ ? pipe_ : &from == &passing_ ? passing_ : atomic_pipe_).pop();
-  data_free_ = now + (bit_count(item.reply.sectors) * kSectorBytes + bytes_per_cycle_ - 1) / bytes_per_cycle_;
+  const unsigned moved = item.reply.kind == AccessKind::kPrefetch ? 0 : bit_count(item.reply.sectors);
+  data_free_ = now + (moved * kSectorBytes + bytes_per_cycle_ - 1) / bytes_per_cycle_;
   push_reply(item, now);
 }
 

@@ -70,6 +70,13 @@ void Slice::accept_far_replies(Cycle now) {
   });
 }
 
+/// Data of the other half: the requester gets them while the copy is written.
+void Slice::pass_on(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {
+  const bool silent = r.kind == icnt::AccessKind::kAwait && r.is_watch();
+  passing_.push(
+      {now, {r.line, r.tag, r.kind, sectors, r.kernel, r.again, r.missed, silent}, r.reply_to, origin});
+}
+
 void Slice::drop_copies(Line& line, SectorMask sectors, std::uint8_t kernel, Cycle now) {
   const auto gone = static_cast<SectorMask>(line.copied & sectors);
   if (!gone) return;

@@ -23,6 +23,7 @@ struct BulkRun {
 
 inline constexpr unsigned kBulkRunsPerRecord = kWarpSize / 2 - 1;
 inline constexpr std::uint32_t kMaxRunRows = 0xffff;
+inline constexpr std::uint64_t kMaxRunBytes = 1 << 18;  // more than any CTA's shared memory
 
 struct BulkRunWords {
   std::uint64_t place = 0, shape = 0;
@@ -39,15 +40,14 @@ struct BulkRunWords {
           static_cast<std::uint32_t>(words.shape >> 48), static_cast<std::int64_t>(words.shape << 16) >> 16};
 }
 
-/// Calls each(run) for the runs among a record's `size` words. One copy moves at most what shared memory
-/// holds (256 KiB): a run of more bytes, or of 0, cannot be from a recording and is left out.
+/// Calls each(run) for the runs among a record's `size` words. A run of more than kMaxRunBytes, or of 0,
+/// cannot be from a recording and is left out.
 template <class F>
 void each_bulk_run(const std::uint64_t* words, unsigned size, F&& each) {
-  constexpr std::uint64_t kMaxBytes = 1 << 18;
   for (unsigned i = 2; i + 1 < size; i += 2) {
     const BulkRun run = unpack(BulkRunWords{words[i], words[i + 1]});
     const std::uint64_t bytes = std::uint64_t{run.rows} * run.bytes;
-    if (bytes > 0 && bytes <= kMaxBytes) each(run);
+    if (bytes > 0 && bytes <= kMaxRunBytes) each(run);
   }
 }
 
@@ -72,7 +72,8 @@ class BulkRuns {
         return;
       }
       const auto step = static_cast<std::int64_t>(row - last.first) - (last.rows - 1) * last.stride;
-      if (last.bytes == bytes && last.rows < kMaxRunRows && (last.rows == 1 || step == last.stride)) {
+      const bool room = last.rows < kMaxRunRows && (last.rows + 1) * std::uint64_t{bytes} <= kMaxRunBytes;
+      if (last.bytes == bytes && room && (last.rows == 1 || step == last.stride)) {
         last.stride = step;
         ++last.rows;
         return;

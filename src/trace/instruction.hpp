@@ -79,7 +79,9 @@ enum class RegSpace : std::uint8_t { kVector, kUniform, kPredicate, kUniformPred
 
 /// What a bulk copy does to global memory; kNone if that is not in the trace. kBetween: it goes from the
 /// CTA's shared memory to that of another CTA of its cluster.
-enum class BulkCopy : std::uint8_t { kNone, kLoad, kStore, kReduction, kBetween };
+enum class BulkCopy : std::uint8_t { kNone, kLoad, kStore, kReduction, kBetween, kPrefetch };
+/// Global memory.
+[[nodiscard]] constexpr bool writes(BulkCopy k) { return k == BulkCopy::kStore || k == BulkCopy::kReduction; }
 
 /// `count` consecutive registers from `first`. The zero registers (RZ, URZ, PT, UPT) are never listed.
 struct RegisterRange {
@@ -110,6 +112,8 @@ struct StaticInst {
   std::uint8_t access_bytes = 0;  // bytes that a lane moves; 0 if it is not a memory instruction
   bool has_addresses = false;     // the trace lists addresses for it
   bool bypass_l1 = false;         // .STRONG.GPU/.SYS loads, volatile, .CV: served at L2
+  bool prefetch =
+      false;  // CCTL.PF1, .PF2: a load of the lanes' lines into the L1; with bypass_l1, into the L2
   L2Policy l2_policy = kNoL2Policy;
   bool known = true;        // false: not in the opcode table, class is a guess
   bool may_branch = false;  // the next PC may differ from pc + bytes

@@ -46,6 +46,17 @@ bool moves_data(OpClass c) {
   }
 }
 
+/// Only with addresses, as recorded programs have them, which are those of lines.
+void set_prefetch(StaticInst& inst, const InstructionText& text, const Opcode& opcode) {
+  const bool to_l2 = opcode.has("PF2");
+  if (opcode.base() != "CCTL" || text.mem_width == 0 || !(to_l2 || opcode.has("PF1"))) return;
+  inst.op_class = OpClass::kLoad;
+  inst.space = MemSpace::kGlobal;
+  inst.prefetch = inst.has_addresses = true;
+  inst.bypass_l1 = to_l2;
+  inst.access_bytes = kLineBytes;
+}
+
 void set_access(StaticInst& inst, const InstructionText& text, const Opcode& opcode, OperandShape shape) {
   inst.has_addresses = text.mem_width > 0;
   if (!moves_data(inst.op_class)) return;
@@ -115,6 +126,7 @@ void set_asynchronous(StaticInst& inst, const Opcode& opcode) {
   }
   inst.bulk = base == "UTMAREDG" || (base == "UBLKRED" && stores) ? BulkCopy::kReduction
               : stores                                            ? BulkCopy::kStore
+              : base == "UTMAPF" || base == "UBLKPF"              ? BulkCopy::kPrefetch
                                                                   : BulkCopy::kLoad;
 }
 
@@ -186,6 +198,7 @@ StaticInst decode_instruction(const InstructionText& text) {
   inst.may_branch = row.op_class == OpClass::kBranch;
   inst.immediate = text.has_immediate ? to_int32(text.immediate) : 0;
   set_access(inst, text, opcode, row.shape);
+  set_prefetch(inst, text, opcode);
   if (moves_data(inst.op_class) || inst.op_class == OpClass::kBulkCopy) set_l2_policy(inst, opcode);
   set_barrier(inst, text, opcode);
   set_fence(inst, opcode);

@@ -487,23 +487,23 @@ TEST_CASE("the hash is FNV-1a over the sorted lines, as computed here from the r
 }
 
 TEST_CASE("golden hashes: they change only when a value of the GPU is changed on purpose") {
-  CHECK(hash(resolve("v100")) == 0x82256955a9bf50b7);
-  CHECK(hash(resolve("rtx3080ti")) == 0xece19853a2f7989b);
-  CHECK(hash(resolve("a100")) == 0x844b6ad84c4913a7);
-  CHECK(hash(resolve("h100_pcie")) == 0x0b1ef23111697827);
-  CHECK(hash(resolve("v100_sxm2")) == 0xc32452610db2014b);
-  CHECK(hash(resolve("qv100")) == 0x763c53ed8116361c);
-  CHECK(hash(resolve("gtx1080ti")) == 0x9f947645794430ce);
-  CHECK(hash(resolve("rtx2080ti")) == 0x48bc4fac0a418300);
-  CHECK(hash(resolve("rtxa6000")) == 0x5a059bd32421d8c3);
-  CHECK(hash(resolve("h100_sxm")) == 0xb63b9455c43e6f37);
-  CHECK(hash(resolve("gh200")) == 0x3967421ac6286c0d);
-  CHECK(hash(resolve("h200")) == 0xd5928339ec6997d2);
-  CHECK(hash(resolve("rtx4090")) == 0xd6e4ec00c2d63ce0);
-  CHECK(hash(resolve("rtx5090")) == 0x3a9aa2823f1ed2c6);
-  CHECK(hash(resolve("l40")) == 0x5b83d63a3f909c9a);
-  CHECK(hash(resolve("rtx3070")) == 0xbe6e23c2b6117e6c);
-  CHECK(hash(resolve("t4")) == 0xf9c2dcea193729a2);
-  CHECK(hash(resolve("sst_v100")) == 0xbc0b2c13270e6a33);
-  CHECK(hash(resolve("sst_p100")) == 0xad76092a30088c0e);
+  CHECK(hash(resolve("v100")) == 0x5341794cb9bb8e22);
+  CHECK(hash(resolve("rtx3080ti")) == 0x4ac0ffce8be0bd40);
+  CHECK(hash(resolve("a100")) == 0xa601d4f085e35af4);
+  CHECK(hash(resolve("h100_pcie")) == 0x5e97634aef5091f9);
+  CHECK(hash(resolve("v100_sxm2")) == 0xd584b54b4ee3c86e);
+  CHECK(hash(resolve("qv100")) == 0xe7426e7782a0849b);
+  CHECK(hash(resolve("gtx1080ti")) == 0xd1c505b6964f6499);
+  CHECK(hash(resolve("rtx2080ti")) == 0xb0361ab2688c2677);
+  CHECK(hash(resolve("rtxa6000")) == 0x7347f1ca2daf00a8);
+  CHECK(hash(resolve("h100_sxm")) == 0x851e190314ae0153);
+  CHECK(hash(resolve("gh200")) == 0xb201c7cadd48f11b);
+  CHECK(hash(resolve("h200")) == 0x877efdef3570633c);
+  CHECK(hash(resolve("rtx4090")) == 0x5b2f787eb0b61351);
+  CHECK(hash(resolve("rtx5090")) == 0x7bcd8dae28c9a41c);
+  CHECK(hash(resolve("l40")) == 0x317882197d0db8a7);
+  CHECK(hash(resolve("rtx3070")) == 0x334f1cd839317b15);
+  CHECK(hash(resolve("t4")) == 0xb6c1855634c7ac5d);
+  CHECK(hash(resolve("sst_v100")) == 0xa5b176b4b4403cf6);
+  CHECK(hash(resolve("sst_p100")) == 0xee590afca2c54659);
 }

@@ -170,6 +170,8 @@ TEST_CASE("each integer key reaches the field of its name") {
       FIELD(cluster, latency),
       FIELD(cluster, port_bytes),
       FIELD(cluster, barrier_latency),
+      FIELD(tma, line_interval),
+      FIELD(tma, queue),
       FIELD(icnt, request_latency),
       FIELD(icnt, reply_latency),
       FIELD(icnt, flit_bytes),

@@ -30,7 +30,7 @@ class BypassBench : public LookupBench {
   explicit BypassBench(const config::GpuConfig& c = lsu_config())
       : LookupBench(c),
         translator(c.tlb.miss_latency > 0 ? std::make_unique<Translator>(c, fabric, nullptr, kSm) : nullptr),
-        path(kToRegisters, without_elision(), port, results, translator.get(), counters) {}
+        path(kToRegisters, c.tma, without_elision(), port, results, translator.get(), counters) {}
 
   std::unique_ptr<Translator> translator;
   BypassPath path;
@@ -108,6 +108,40 @@ TEST_CASE("past the L1: a store has been read with its last line, and is acknowl
   CHECK(bench.counters[0].l1_store_sectors_sent == 2 * 7);  // 200 bytes from byte 32 on: 7 sectors
 }
 
+TEST_CASE(
+    "past the L1: a prefetch is done for its warp with its last line, for the CTA with the last reply") {
+  BypassBench bench;
+  REQUIRE(bench.copy(trace::BulkCopy::kPrefetch, kFourLines));
+  const Cycle from = bench.now;
+  bench.cycles(200);
+  CHECK(bench.events == Events{{from + 4, MioEvent::Kind::kResult, 0}});
+  REQUIRE(bench.asked.size() == 4);
+  for (int i = 0; i < 4; ++i) CHECK(bench.done().kind == icnt::AccessKind::kPrefetch);
+  bench.cycle();
+  CHECK(std::get<MioEvent::Kind>(bench.events.back()) == MioEvent::Kind::kAcknowledged);
+  CHECK(bench.path.idle());
+}
+
+TEST_CASE("past the L1: copies' lines leave tma.line_interval apart, and tma.queue copies may wait") {
+  for (const std::uint32_t interval : {1u, 5u}) {
+    config::GpuConfig c = lsu_config();
+    c.tma = {interval, 3};
+    BypassBench bench(c);
+    for (int i = 0; i < 3; ++i) {
+      CHECK(bench.path.takes_copies());
+      REQUIRE(bench.copy(trace::BulkCopy::kStore, kFourLines));
+    }
+    CHECK_FALSE(bench.path.takes_copies());
+    const Cycle from = bench.now;
+    bench.cycles(100);
+    Events read;
+    for (std::uint32_t i = 0; i < 3; ++i)
+      read.emplace_back(from + 1 + (4 * i + 3) * interval, MioEvent::Kind::kResult, i);
+    CHECK(bench.events == read);
+    CHECK(bench.path.takes_copies());
+  }
+}
+
 TEST_CASE("past the L1: a load's result takes the way of a miss, and the CTAs of a multicast know at once") {
   for (const bool multicast : {false, true}) {
     BypassBench bench;
@@ -170,7 +204,7 @@ TEST_CASE("past the L1: sixteen copies are queued, and none that names no memory
   CHECK_FALSE(bench.copy(trace::BulkCopy::kLoad, {{kData, 0, 4, 128}}));
   CHECK_FALSE(bench.path.busy());
   CHECK(bench.counters[0].global_instructions == 0);
-  for (unsigned i = 0; i < BulkCopies::kQueued; ++i) {
+  for (unsigned i = 0; i < lsu_config().tma.queue; ++i) {
     REQUIRE(bench.path.takes_copies());
     REQUIRE(bench.copy(trace::BulkCopy::kLoad, kFourLines));
   }

@@ -45,8 +45,8 @@ OpList random_operations(std::uint64_t seed, unsigned count, const Mix& mix) {
         run = {kData + rng() % (mix.footprint * 128), static_cast<std::uint32_t>(rng() % 300),
                static_cast<std::uint32_t>(rng() % 6), static_cast<std::int64_t>(rng() % 4096) - 2048};
       constexpr trace::BulkCopy kKinds[] = {trace::BulkCopy::kLoad, trace::BulkCopy::kStore,
-                                            trace::BulkCopy::kReduction};
-      op = &list.bulk(t, kKinds[rng() % 3], runs);
+                                            trace::BulkCopy::kReduction, trace::BulkCopy::kPrefetch};
+      op = &list.bulk(t, kKinds[rng() % 4], runs);
     } else if (kind < 3) {
       constexpr OpClass kFixed[] = {OpClass::kShuffle,  OpClass::kSpecialReg, OpClass::kConstLoad,
                                     OpClass::kMbarrier, OpClass::kBulkCopy,   OpClass::kTexture,
@@ -72,6 +72,7 @@ OpList random_operations(std::uint64_t seed, unsigned count, const Mix& mix) {
       }
       op = &list.add(t, op_class, space, width, mask, lanes);
       op->bypass_l1 = op_class == OpClass::kLoad && rng() % 8 == 0;
+      op->prefetch = kind >= 6 && kind <= 10 && !mix.plain_only && rng() % 8 == 0;
       op->matrix = space == MemSpace::kShared && op_class == OpClass::kLoad && rng() % 4 == 0;
       op->local_base = kData;
     }
@@ -173,7 +174,7 @@ void check_exactly_once(const OpList& list, const LsuRun& r) {
     REQUIRE(seen[i].result == 1);
     const MioOperation& op = list.entries()[i].op;
     const bool store = op.op_class == OpClass::kStore || op.op_class == OpClass::kReduction;
-    const bool bulk = op.bulk == trace::BulkCopy::kStore || op.bulk == trace::BulkCopy::kReduction;
+    const bool bulk = op.bulk != trace::BulkCopy::kNone && op.bulk != trace::BulkCopy::kLoad;
     REQUIRE(seen[i].acknowledged == (bulk || (store && op.space != MemSpace::kShared) ? 1 : 0));
   }
 }
@@ -192,7 +193,7 @@ void check_conservation(const Outcome& o) {
     const auto n = static_cast<unsigned>(std::popcount(s.request.sectors));
     asked += n;
     using K = icnt::AccessKind;
-    if (s.request.kind == K::kLoad) loads += n;
+    if (s.request.kind == K::kLoad || s.request.kind == K::kPrefetch) loads += n;
     if (s.request.kind == K::kStore) stores += n;
     if (s.request.kind == K::kAtomic || s.request.kind == K::kReduction) atomics += n;
   }

@@ -213,3 +213,164 @@ $WAIT:
   CHECK(kernel.at("l1").at("load_sectors_sent") == kOf * kEach / 32);
   CHECK(kernel.at("l1").at("store_sectors_sent") == kOf * kEach / 32);
 }
+
+namespace {
+
+/// One thread prefetches `lines` lines from `in` on, as `ahead` says for line %rd3 or once, computes for a
+/// while and then follows `lines` pointers, one in each line: words of 0, each of which is added to the next
+/// one's address.
+std::string walk(const std::string& name, const std::string& ahead, const std::string& load) {
+  return ".visible .entry " + name + R"((.param .u64 in, .param .u32 lines, .param .u64 out) {
+  .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [in]; ld.param.u32 %r1, [lines]; ld.param.u64 %rd2, [out];
+  mov.u32 %r2, %r1; mov.u64 %rd3, %rd1; shl.b32 %r6, %r1, 7;
+)" + ahead +
+         R"(
+  mov.u32 %r3, 4000; mov.u32 %r4, %tid.x;
+$AGAIN:
+  mad.lo.u32 %r4, %r4, %r4, %r3;
+  add.u32 %r3, %r3, -1; setp.ne.u32 %p2, %r3, 0;
+  @%p2 bra $AGAIN;
+$NEXT:
+  )" + load +
+         R"( %r5, [%rd1];
+  add.u32 %r4, %r4, %r5; cvt.u64.u32 %rd3, %r5; add.u64 %rd1, %rd1, %rd3; add.u64 %rd1, %rd1, 128;
+  add.u32 %r1, %r1, -1; setp.ne.u32 %p2, %r1, 0;
+  @%p2 bra $NEXT;
+  st.global.u32 [%rd2], %r4;
+  ret;
+}
+)";
+}
+
+std::string line_by_line(const std::string& prefetch) {
+  return "$AHEAD:\n  " + prefetch + R"( [%rd3];
+  add.u64 %rd3, %rd3, 128; add.u32 %r2, %r2, -1; setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra $AHEAD;)";
+}
+
+}  // namespace
+
+TEST_CASE("after prefetches loads find their lines in the L2, or in the L1; data for the L2 go no further",
+          "[long]") {
+  constexpr std::int64_t kLines = 512;
+  const Folder folder;
+  std::ofstream(folder / "walk.ptx") << ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                     << walk("plain", "", "ld.global.cg.u32")
+                                     << walk("bulk", "cp.async.bulk.prefetch.L2.global [%rd3], %r6;",
+                                             "ld.global.cg.u32")
+                                     << walk("lines", line_by_line("prefetch.global.L2"), "ld.global.cg.u32")
+                                     << walk("near", line_by_line("prefetch.global.L1"), "ld.global.u32");
+  const auto launch = [](const std::string& kernel, const std::string& buffer, std::int64_t lines) {
+    return fmt::format("launch {} grid 1 block 1 args {} {} out\nwait\n", kernel, buffer, lines);
+  };
+  std::string script = "buffer out 4\n";
+  for (const std::string buffer : {"code", "a", "b", "c", "d"})
+    script += fmt::format("buffer {} {} sequence u32 0 0\n", buffer, kLines * 128);
+  for (const std::string kernel : {"plain", "bulk", "lines", "near"})  // the code is there from then on
+    script += launch(kernel, "code", 1);
+  script += launch("plain", "a", kLines) + launch("plain", "a", kLines) + launch("bulk", "b", kLines) +
+            launch("lines", "c", kLines) + launch("near", "d", kLines);
+  std::ofstream(folder / "walk.launch") << script;
+  const auto play = [&](const std::string& threads) {
+    const Finished done = run({"run", folder / "walk.ptx", "--launch", folder / "walk.launch", "-c",
+                               "h100_pcie", "-q", "--threads", threads, "-o", folder / threads});
+    INFO(done.err);
+    REQUIRE(done.code == 0);
+    CHECK(done.err.find("prefetch") == std::string::npos);  // no remark
+    return slurp(folder / (threads + "/stats.json"));
+  };
+  const std::string stats = play("1");
+  CHECK(play("4") == stats);
+
+  const auto kernels = nlohmann::json::parse(stats).at("kernels");
+  constexpr std::size_t kCold = 4, kWarm = 5, kBulk = 6, kByLine = 7, kNear = 8;
+  const auto count = [&](std::size_t kernel, const char* group, const char* name) {
+    return kernels.at(kernel).at(group).at(name).get<std::int64_t>();
+  };
+  const auto more = [&](std::size_t kernel, const char* group, const char* name) {
+    return count(kernel, group, name) - count(kWarm, group, name);
+  };
+  const auto cycles = [&](std::size_t kernel) { return kernels.at(kernel).at("cycles").get<std::int64_t>(); };
+  CHECK(cycles(kCold) - cycles(kWarm) > kLines * 200);  // the DRAM is that much further
+  CHECK(count(kCold, "dram", "bytes") == kLines * 64);  // l2.fetch_bytes for each word
+  CHECK(count(kWarm, "dram", "bytes") == 0);
+  CHECK(std::abs(cycles(kBulk) - cycles(kWarm)) < 100);
+  CHECK(cycles(kNear) < cycles(kWarm) - kLines * 100);
+  CHECK(count(kNear, "l1", "read_hits") == kLines);
+  for (const std::size_t kernel : {kBulk, kByLine, kNear}) {
+    INFO(kernel);
+    CHECK(count(kernel, "dram", "bytes") == kLines * 128);
+    CHECK(count(kernel, "l2", "read_misses") == 4 * kLines);
+    const std::int64_t loads = kernel == kNear ? kLines : 0;  // that go no further than the L1
+    CHECK(more(kernel, "l1", "load_sectors_sent") == 4 * kLines - loads);
+    CHECK(more(kernel, "icnt", "requests") == kLines - loads);
+    if (kernel == kNear) continue;
+    CHECK(more(kernel, "l2", "read_hits") == 0);
+    CHECK(more(kernel, "icnt", "replies") == kLines);
+    CHECK(more(kernel, "icnt", "flits") == 2 * kLines);  // none with data
+  }
+}
+
+namespace {
+
+// One thread copies `bytes` bytes into shared memory and waits for them, `rounds` times.
+constexpr const char* kChainPtx = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry chain(.param .u64 in, .param .u32 bytes, .param .u32 rounds) {
+  .shared .align 128 .b8 tile[65536];
+  .shared .align 8 .b64 full;
+  .reg .pred %p<3>; .reg .b32 %r<7>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [in]; ld.param.u32 %r1, [bytes]; ld.param.u32 %r2, [rounds];
+  mov.u32 %r3, tile; mov.u32 %r4, full; mov.u32 %r5, 0;
+  mbarrier.init.shared.b64 [%r4], 1;
+$NEXT:
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], %r1;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], %r1, [%r4];
+$WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], %r5;
+  @!%p1 bra $WAIT;
+  xor.b32 %r5, %r5, 1;
+  add.u32 %r2, %r2, -1; setp.ne.u32 %p2, %r2, 0;
+  @%p2 bra $NEXT;
+  ret;
+}
+)";
+
+}  // namespace
+
+TEST_CASE("bulk copies from the L2 come at the pace of the SM's port, or of the unit where that is slower",
+          "[long]") {
+  const Folder folder;
+  std::ofstream(folder / "chain.ptx") << kChainPtx;
+  const auto cycles = [&](unsigned bytes, unsigned rounds, const std::vector<std::string>& sets) {
+    std::ofstream(folder / "chain.launch")
+        << "buffer in 65536\nlaunch chain grid 1 block 1 args in " << bytes << " " << rounds << "\nwait\n";
+    std::vector<std::string> words = {
+        "run", folder / "chain.ptx", "--launch", folder / "chain.launch", "-c", "h100_pcie", "-q",
+        "-o",  folder / "out"};
+    for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
+    const Finished done = run(words);
+    INFO(done.err);
+    REQUIRE(done.code == 0);
+    return nlohmann::json::parse(slurp(folder / "out/stats.json"))
+        .at("kernels")
+        .at(0)
+        .at("cycles")
+        .get<double>();
+  };
+  const auto round = [&](unsigned bytes, const std::vector<std::string>& sets) {
+    return (cycles(bytes, 12, sets) - cycles(bytes, 4, sets)) / 8;
+  };
+  const auto rate = [&](const std::vector<std::string>& sets) {
+    return 49152 / (round(65536, sets) - round(16384, sets));
+  };
+  CHECK(rate({}) == Approx(64 * 1600. / 1755).epsilon(0.02));
+  const std::vector<std::string> wide = {"icnt.sm_in_bytes=128", "clock.icnt_khz=1755MHz"};
+  std::vector<std::string> slow = wide;
+  slow.emplace_back("tma.line_interval=2");
+  CHECK(rate(wide) ==
+        Approx(124).epsilon(0.05));  // a B200's: facebookexperimental/triton, NVLatencyModel.cpp
+  CHECK(rate(slow) == Approx(64).epsilon(0.02));
+}

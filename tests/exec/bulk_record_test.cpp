@@ -23,9 +23,9 @@ struct Record {
 };
 
 /// The CTA's records of one warp.
-std::vector<Record> recorded(Device& device, std::uint32_t threads, const Arguments& arguments,
-                             unsigned warp) {
-  const CtaRecord record = device.record("run", {1, 1, 1}, {threads, 1, 1}, arguments).front();
+std::vector<Record> recorded(Device& device, std::uint32_t threads, const Arguments& arguments, unsigned warp,
+                             const char* name = "run") {
+  const CtaRecord record = device.record(name, {1, 1, 1}, {threads, 1, 1}, arguments).front();
   std::vector<Record> out;
   std::size_t word = 0;
   for (const trace::Record& r : record.warps.at(warp).records) {
@@ -65,11 +65,39 @@ constexpr const char* kTileKernel = R"(
   mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], %r1;
   cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r3], [%rd3, {{{2}}}], [%r4];
   ret;
+}}
+.visible .entry ahead(.param .align 64 .b8 map[128], .param .align 4 .b8 at[20]) {{
+  .reg .b32 %c<5>; .reg .b64 %rd<4>;
+{1}
+  mov.b64 %rd3, map;
+  cvta.param.u64 %rd3, %rd3;
+  cp.async.bulk.prefetch.tensor.{0}d.L2.global.tile [%rd3, {{{2}}}];
+  ret;
 }})";
+
+constexpr const char* kLinearPrefetch = R"(
+.visible .entry run(.param .u64 at, .param .u32 bytes) {
+  .reg .b32 %r1; .reg .b64 %rd1;
+  ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [bytes];
+  cp.async.bulk.prefetch.L2.global [%rd1], %r1;
+  ret;
+})";
+
+/// The bytes that the only warp's records name; no mbarrier is signalled.
+Bytes prefetched(Device& device, const Arguments& arguments, const char* name = "run") {
+  Bytes bytes;
+  for (const Record& r : recorded(device, 1, arguments, 0, name)) {
+    if (r.words.empty() || r.mask == 1) continue;  // others are of one lane
+    CHECK(r.words[0] == 0);
+    CHECK(r.words[1] == 0);
+    add_bytes(bytes, r);
+  }
+  return bytes;
+}
 
 }  // namespace
 
-TEST_CASE("a bulk tensor copy's record has the bytes of the box that lie in the tensor, each once") {
+TEST_CASE("records of tensor copies and prefetches have the bytes of the box in the tensor, each once") {
   std::mt19937 random(11);
   const auto pick = [&](unsigned from, unsigned to) {
     return from + static_cast<unsigned>(random() % (to - from + 1));
@@ -134,9 +162,85 @@ TEST_CASE("a bulk tensor copy's record has the bytes of the box that lie in the 
       }
       CHECK(told == 1);
       CHECK(got == wanted);
+      CHECK(prefetched(device, Arguments(map, at), "ahead") == wanted);
       device.memory.release(m.address);
     }
   }
+}
+
+TEST_CASE("a bulk prefetch's record has its bytes, however many, and none that are not there") {
+  Device device(kLinearPrefetch);
+  constexpr std::uint64_t kLong = 300 * 1024;  // more than a CTA's shared memory
+  const Address in = device.zeros<std::uint8_t>(kLong);
+  for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{16}, std::uint64_t{4112}, kLong}) {
+    const Bytes got = prefetched(device, Arguments(in, static_cast<std::uint32_t>(bytes)));
+    CHECK(got.size() == bytes);
+    for (const auto& [address, times] : got) {
+      if (address < in || address >= in + bytes || times != 1) FAIL("byte " << address - in);
+    }
+  }
+  CHECK(prefetched(device, Arguments(Address{1} << 40, 4096u)).empty());
+  for (const auto& [at, bytes] : {std::pair{in + 8, 16u}, {in, 8u}}) {
+    const Arguments arguments(at, bytes);
+    CHECK_THROWS_WITH(device.record("run", {1, 1, 1}, {1, 1, 1}, arguments),
+                      Catch::Contains("multiples of 16"));
+  }
+}
+
+TEST_CASE("a prefetch's record has the lines of the lanes whose address is one of global memory") {
+  Device device(R"(
+.visible .entry run(.param .u64 in, .param .u64 far) {
+  .shared .align 8 .b32 cell;
+  .reg .pred %p<4>; .reg .b32 %r<3>; .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [far];
+  mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 200; add.u64 %rd1, %rd1, %rd3;
+  setp.eq.u32 %p1, %r1, 3; setp.eq.u32 %p2, %r1, 5; setp.ne.u32 %p3, %r1, 7;
+  mov.u32 %r2, cell; cvt.u64.u32 %rd4, %r2; cvta.shared.u64 %rd4, %rd4;
+  @%p1 mov.u64 %rd1, %rd2;
+  @%p2 mov.u64 %rd1, %rd4;
+  @%p3 prefetch.L2 [%rd1];
+  ret;
+})");
+  const Address in = device.zeros<std::uint8_t>(32 * 200);
+  std::map<unsigned, Address> wanted, got;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (lane != 3 && lane != 5 && lane != 7) wanted[lane] = (in + 200 * lane) / 128 * 128;
+  const auto kernel = device.kernel("run");
+  for (const Record& r : recorded(device, 32, Arguments(in, Address{1} << 40), 0)) {
+    if (kernel->instruction(r.operation).op() != ptx::Opcode::kPrefetch) continue;
+    for (unsigned lane = 0; lane < 32; ++lane)
+      if (r.mask >> lane & 1) got[lane] = r.words.at(lane);
+  }
+  CHECK(got == wanted);
+}
+
+TEST_CASE("an im2col prefetch's record has the pixels that its taps read inside the image") {
+  Device device(R"(
+.visible .entry run(.param .align 64 .b8 map[128]) {
+  .reg .b16 %h<3>; .reg .b32 %r1, %r2; .reg .b64 %rd1;
+  mov.b64 %rd1, map; cvta.param.u64 %rd1, %rd1;
+  mov.b16 %h1, 1; mov.b16 %h2, 2; mov.b32 %r1, -1; mov.b32 %r2, 0;
+  cp.async.bulk.prefetch.tensor.4d.L2.global.im2col [%rd1, {%r2, %r1, %r1, %r2}], {%h1, %h2};
+  ret;
+})");
+  constexpr unsigned kChannels = 8, kW = 5, kH = 4, kImages = 2, kPixelBytes = 4 * kChannels, kTaken = 23;
+  TensorMap m;
+  m.type = ptx::Type::kF32;
+  m.rank = 4;
+  m.dim = {kChannels, kW, kH, kImages, 1};
+  m.stride = {4, kPixelBytes, kW * kPixelBytes, kH * kW * kPixelBytes};
+  m.box[0] = kChannels;
+  m.pixels = kTaken;
+  m.lower = {0, -1, -1};
+  m.upper = {0, -1, -1};
+  m.address = device.zeros<std::uint8_t>(kImages * m.stride[3]);
+  Bytes wanted;
+  for (unsigned position = 0; position < kTaken; ++position) {
+    const unsigned w = position % kW, h = position / kW % kH + 1, n = position / (kW * kH);  // with the taps
+    for (unsigned b = 0; h < kH && b < kPixelBytes; ++b)
+      ++wanted[m.address + n * m.stride[3] + h * m.stride[2] + w * m.stride[1] + b];
+  }
+  CHECK(prefetched(device, Arguments(packed(m))) == wanted);
 }
 
 // Warp 0 fills two stages in turn, four times; warp 1 waits for them and gives them back.

@@ -29,7 +29,8 @@ Request any_request(std::uint64_t& seed, std::uint32_t tag, bool copies, std::ui
   if (kind < 5) return r;
   if (kind == 5) r.kind = AccessKind::kInstruction;
   if (kind == 6) r.kind = AccessKind::kConstant;
-  if (kind == 5 || kind == 6) return r;
+  if (kind == 9) r.kind = AccessKind::kPrefetch;
+  if (kind == 5 || kind == 6 || kind == 9) return r;
   r.kind = kind == 7 ? AccessKind::kAtomic : kind == 8 ? AccessKind::kReduction : AccessKind::kStore;
   r.operations = static_cast<std::uint8_t>(1 + draw(32));
   if (r.kind == AccessKind::kStore)

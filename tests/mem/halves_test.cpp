@@ -53,6 +53,34 @@ TEST_CASE("far hit, near copy, and what a write does to it") {
   CHECK(k.mem.l2.accesses == 9);
 }
 
+TEST_CASE("a prefetch fills both halves, and its reply does not wait for the data") {
+  const config::GpuConfig c = two_halves();
+  Bench b(c);
+  const Address line = line_of_half(b.map, 1);
+  Requester &near = *b.requesters[0], &far = *b.requesters[3];  // of half 0, of half 1
+  Request ahead = load(line, 0xf);
+  ahead.kind = AccessKind::kPrefetch;
+  near.add(1000, ahead);
+  near.add(2000, load(line, 1));
+  far.add(3000, load(line, 1));
+  near.add(4000, ahead);
+  b.run();
+  REQUIRE(b.quiescent());
+  const Cycle hit = 24 + c.l2.latency + 1 + 24;
+  REQUIRE(near.received.size() == 3);  // one reply for each
+  CHECK(near.received[0].reply.sectors == 0xf);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(near.received[i].at - near.sent[i] == hit);
+  CHECK(far.received.at(0).at - far.sent[0] == hit);
+  const auto k = b.take();
+  CHECK(k.mem.dram_reads == 4);
+  CHECK(k.mem.far_requests == 1);
+  CHECK(k.mem.l2.requests == 4);
+  CHECK(k.mem.l2.read_misses == 4);
+  CHECK(k.mem.l2.read_hits == 1 + 1 + 4);
+  CHECK(k.icnt.replies == 4);
+  CHECK(k.icnt.flits == 4);  // of replies: none carries more than a sector
+}
+
 TEST_CASE("a copy that was made outside of time is dropped as one made in it") {
   const config::GpuConfig c = two_halves();
   Bench b(c);

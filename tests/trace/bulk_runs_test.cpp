@@ -49,6 +49,11 @@ TEST_CASE("a tile is one run, a copy of one row at most two, neighbouring rows o
   CHECK(tile.runs() == std::vector<BulkRun>{{0x1000, 128, 64, 512}});
   line.add(0x1000, 100000);
   CHECK(line.runs() == std::vector<BulkRun>{{0x1000, 32768, 3, 32768}, {0x1000 + 98304, 1696, 1, 0}});
+  BulkRuns large;  // runs of at most 256 KiB
+  large.add(0x1000, 400000);
+  CHECK(large.runs() == std::vector<BulkRun>{{0x1000, 32768, 8, 32768},
+                                             {0x1000 + 262144, 32768, 4, 32768},
+                                             {0x1000 + 393216, 6784, 1, 0}});
   for (unsigned r = 0; r < 8; ++r) dense.add(0x1000 + 64 * r, 64);
   CHECK(dense.runs() == std::vector<BulkRun>{{0x1000, 512, 1, 0}});
 }
@@ -58,6 +63,8 @@ TEST_CASE("opcodes of recorded programs say what bulk copies and mbarriers do; t
   CHECK(decode("0 UTMALDG.RUNS 0 8").bulk == BulkCopy::kLoad);
   CHECK(decode("0 UBLKCP.S.G.RUNS 0 8").bulk == BulkCopy::kLoad);
   CHECK(decode("0 UBLKRED.S.G.RUNS 0 8").bulk == BulkCopy::kLoad);
+  CHECK(decode("0 UTMAPF.RUNS 0 8").bulk == BulkCopy::kPrefetch);
+  CHECK(decode("0 UBLKPF.RUNS 0 8").bulk == BulkCopy::kPrefetch);
   CHECK(decode("0 UTMASTG.RUNS 0 8").bulk == BulkCopy::kStore);
   CHECK(decode("0 UBLKCP.G.S.RUNS 0 8").bulk == BulkCopy::kStore);
   CHECK(decode("0 UTMAREDG.RUNS 0 8").bulk == BulkCopy::kReduction);
@@ -75,6 +82,22 @@ TEST_CASE("opcodes of recorded programs say what bulk copies and mbarriers do; t
   CHECK(remark_for(decode("0 UTMALDG.RUNS 0 8")) == nullptr);
   CHECK(remark_for(decode("0 SYNCS.PHASECHK.TRANS64.TRYWAIT.EVENTS 1 R2 8")) == nullptr);
   CHECK(remark_for(decode("0 SYNCS.EXCH.64 1 R2 0")) == nullptr);
+}
+
+TEST_CASE("prefetches with addresses are loads of lines; those of NVBit's traces are not") {
+  const auto decode = [](const char* text) { return decode_traced({0, text, 0}, 90); };
+  for (const auto& [text, to_l2] :
+       {std::pair{"0 CCTL.E.PF1 1 R2 4", false}, std::pair{"0 CCTL.E.PF2 1 R2 4", true}}) {
+    const StaticInst inst = decode(text);
+    CHECK(inst.prefetch);
+    CHECK(inst.op_class == OpClass::kLoad);
+    CHECK(inst.space == MemSpace::kGlobal);
+    CHECK(inst.bypass_l1 == to_l2);
+    CHECK(inst.access_bytes == 128);
+    CHECK(inst.destinations.size == 0);
+  }
+  for (const char* text : {"0 CCTL.E.PF2 1 R2 0", "0 CCTL.IVALL 0 0", "0 CCTL.E.IV 1 R2 4"})
+    CHECK_FALSE(decode(text).prefetch);
 }
 
 TEST_CASE("textures and surfaces without addresses are said to move no data") {
