@@ -124,6 +124,8 @@ ACCURACY = [
      "sgemm_ladder"),
     ("GEMM on tensor cores, six kernels of a ladder", "H100 SXM", lambda: column(KERNELS, ["GEMM, step by step, on an H100"], "error"), "none", KERNELS,
      "h100_gemm"),
+    ("CUTLASS's examples for Hopper", "H200 SXM, H100", lambda: column(KERNELS, ["CUTLASS's Hopper examples on an H100"], "error"), "none", KERNELS,
+     "cutlass_hopper"),
     ("FlashAttention-3, forward, two head dimensions", "H100 SXM", lambda: column(KERNELS, ["FlashAttention-3 on an H100"], "error"),
      lambda: "FlashGPU-Sim: " + column(KERNELS, ["FlashAttention-3 on an H100"], "FlashGPU-Sim")[1], KERNELS, "fa3"),
     ("chains of dependent FFMA", "H100 PCIe", lambda: sentence(KERNELS, "Dependent FFMA on an H100 PCIe", "Slope"),

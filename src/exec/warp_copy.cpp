@@ -121,6 +121,12 @@ void execute_copy_bulk(WarpState& warp, trace::BulkRuns& runs, const Operation& 
   find_addresses(warp, memory[form.to], to);
   if (form.mbarrier != ~0u) find_addresses(warp, memory[form.mbarrier], barrier);
   if (warp.record && active == 0) warp.note(active);
+  const auto same = [&](std::uint32_t a, std::uint32_t b) {
+    return from.lane[a] == from.lane[b] && to.lane[a] == to.lane[b] &&
+           warp.at(form.size)->lane[a] == warp.at(form.size)->lane[b];
+  };
+  if (memory[form.to].state_space == StateSpace::kGlobal && !form.reduction)
+    active = storing_lanes(active, same);
   for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
     const std::uint64_t bytes = static_cast<std::uint32_t>(warp.at(form.size)->lane[l]);
     const LaneMask self = LaneMask{1} << l;

@@ -209,6 +209,15 @@ void execute_tensor_copy(WarpState& warp, trace::BulkRuns& runs, const Operation
   find_addresses(warp, memory[form.map], maps);
   if (!form.prefetch) find_addresses(warp, memory[form.shared], shared);
   if (form.mbarrier != ~0u) find_addresses(warp, memory[form.mbarrier], barrier);
+  const auto same = [&](std::uint32_t a, std::uint32_t b) {
+    bool is = maps.lane[a] == maps.lane[b] && shared.lane[a] == shared.lane[b];
+    for (unsigned d = 0; d < form.rank; ++d) {
+      const auto& coordinates = warp.at(warp.operands[op.operands + d])->lane;
+      is = is && coordinates[a] == coordinates[b];
+    }
+    return is;
+  };
+  if (form.store && !form.reduces) active = storing_lanes(active, same);
   for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
     const TensorMap map = tensor_map(warp, form, l, maps.lane[l]);
     TensorPlace place;

@@ -10,8 +10,8 @@ PageOf = collections.namedtuple("PageOf", "file title sections")
 
 PAGES = [
     PageOf("kernels.md", "Kernels and programs",
-           ["real_traces", "ffma", "small_kernels", "launches", "polybench", "rodinia", "sgemm_ladder", "h100_gemm", "fa3",
-            "sst_runs"]),
+           ["real_traces", "ffma", "small_kernels", "launches", "polybench", "rodinia", "sgemm_ladder", "h100_gemm",
+            "cutlass_hopper", "fa3", "sst_runs"]),
     PageOf("sm.md", "The SM", ["sm"]),
     PageOf("memory.md", "Caches and DRAM", ["derived", "chase", "replacement", "bandwidth", "stream", "sweeps"]),
     PageOf("accelsim.md", "Beside Accel-Sim", ["accelsim"]),
