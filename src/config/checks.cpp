@@ -55,6 +55,12 @@ Rules machine_rules() {
       {{"gpu.gpcs", "gpu.sms", "gpu.sms_per_tpc"},
        "a GPC must have at least one TPC",
        [](const GpuConfig& c) { return c.gpu.gpcs <= c.gpu.sms / c.gpu.sms_per_tpc; }},
+      {{"gpu.last_gpc_sms", "gpu.sms", "gpu.gpcs", "gpu.sms_per_tpc"},
+       "the last GPC must have whole TPCs, and no more SMs than the others",
+       [](const GpuConfig& c) {
+         return c.gpu.last_gpc_sms % std::max(c.gpu.sms_per_tpc, 1u) == 0 &&
+                std::uint64_t{c.gpu.last_gpc_sms} * c.gpu.gpcs <= c.gpu.sms;
+       }},
       {{"clock.core_khz", "clock.icnt_khz", "clock.l2_khz", "clock.dram_khz"},
        "no clock may be more than 32 times faster or slower than the core's",
        [](const GpuConfig& c) {

@@ -6,10 +6,12 @@ namespace lockstep::config {
 
 std::vector<std::uint32_t> gpc_of_sms(const GpuGroup& gpu) {
   const std::uint32_t per_tpc = std::max<std::uint32_t>(gpu.sms_per_tpc, 1);
-  const std::uint64_t tpcs = (gpu.sms + per_tpc - 1) / per_tpc;
-  const std::uint64_t gpcs = std::clamp<std::uint64_t>(gpu.gpcs, 1, tpcs);
-  std::vector<std::uint32_t> gpc(gpu.sms);
-  for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
+  const std::uint32_t even = gpu.sms - (gpu.gpcs > 1 ? std::min(gpu.last_gpc_sms, gpu.sms) : 0);
+  const std::uint64_t tpcs = (even + per_tpc - 1) / per_tpc;
+  const std::uint64_t gpcs =
+      std::clamp<std::uint64_t>(gpu.gpcs - (even < gpu.sms ? 1 : 0), 1, std::max<std::uint64_t>(tpcs, 1));
+  std::vector<std::uint32_t> gpc(gpu.sms, static_cast<std::uint32_t>(gpcs));
+  for (std::uint32_t sm = 0; sm < even; ++sm)
     gpc[sm] = static_cast<std::uint32_t>(sm / per_tpc * gpcs / tpcs);
   return gpc;
 }

@@ -90,6 +90,7 @@ struct GpuGroup {  // gpu.*
   std::uint32_t sms = 80;
   std::uint32_t sms_per_tpc = 2;
   std::uint32_t gpcs = 6;
+  std::uint32_t last_gpc_sms = 0;  // 0: as many as the others
 };
 struct ClockGroup {  // clock.*_khz, one kHz exact
   std::uint64_t core_khz = 1380000, icnt_khz = 1200000, l2_khz = 1200000,

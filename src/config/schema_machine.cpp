@@ -38,6 +38,9 @@ Rows gpu_rows() {
       integer("gpu.sms_per_tpc", M::kNone, 1, 16, "SMs of a texture processing cluster",
               gpu<&G::sms_per_tpc>()),
       integer("gpu.gpcs", M::kNone, 1, 64, "graphics processing clusters", gpu<&G::gpcs>()),
+      integer("gpu.last_gpc_sms", M::kNone, 0, 512,
+              "SMs of the last GPC, where one has fewer than the others; 0: SMs are spread evenly",
+              gpu<&G::last_gpc_sms>()),
   };
 }
 

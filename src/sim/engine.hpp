@@ -35,10 +35,10 @@ struct EngineOptions {
   unsigned threads = 1;
   bool dynamic = true;   // schedule: next free thread takes the next domain; else fixed shares
   Time window = 16;      // upper bound; networks that declare their latency end windows earlier
-  Time cell_window = 0;  // likewise of windows between cells; at least `window`
   bool skip = true;      // false: every domain is called in every window
   std::optional<std::uint64_t> shuffle{};  // seed of the order in which domains are visited
   WorkLog* work_log = nullptr;             // to be filled; with one thread only
+  Time cell_window = 0;                    // upper bound of windows between cells; 0: there are none
 };
 
 /// What drives a run at global times. All calls come from one thread, between windows.

@@ -27,10 +27,14 @@ TEST_CASE("SMs of the GPCs of products, in TPCs of two") {
   CHECK(std::ranges::count(v100, 12u) == 2);
   CHECK(std::accumulate(a100.begin(), a100.end(), 0u) == 108);
   CHECK(*std::ranges::max_element(a100) <= 16);
-  // Grids of clusters depend on it: an H100 SXM has 132 SMs in GPCs of 16 and 18.
+  // Grids of clusters depend on it: an H100 SXM has 132 SMs in GPCs of up to 18, on 120 of which clusters of
+  // 4 x 2 CTAs run at a time (accel-sim/gpu-app-collection#87).
   const auto h100 = sms_of_gpcs(resolve("h100_sxm").gpu);
+  std::uint32_t clusters = 0;
+  for (const std::uint32_t sms : h100) clusters += sms / 8;
+  CHECK(clusters == 15);
   CHECK(std::accumulate(h100.begin(), h100.end(), 0u) == 132);
-  CHECK(std::ranges::all_of(h100, [](std::uint32_t sms) { return sms == 16 || sms == 18; }));
+  CHECK(std::ranges::max(h100) == 18);
 }
 
 TEST_CASE("TPCs are spread evenly and in order, and never divided") {
@@ -49,6 +53,20 @@ TEST_CASE("TPCs are spread evenly and in order, and never divided") {
         for (std::uint32_t sm = 0; sm < gpu.sms; ++sm) REQUIRE(gpc[sm] == gpc[sm / per_tpc * per_tpc]);
         for (std::uint32_t g = 0; g < sms.size(); ++g) REQUIRE(std::ranges::count(gpc, g) == sms[g]);
       }
+}
+
+TEST_CASE("the last GPC may have fewer SMs, the others share the rest evenly") {
+  GpuGroup gpu = gpu_of(26, 2, 4);
+  gpu.last_gpc_sms = 4;
+  CHECK(sms_of_gpcs(gpu) == std::vector<std::uint32_t>{8, 8, 6, 4});
+  gpu.last_gpc_sms = 6;
+  CHECK(sms_of_gpcs(gpu) == std::vector<std::uint32_t>{8, 6, 6, 6});
+  gpu.gpcs = 1;
+  CHECK(sms_of_gpcs(gpu) == std::vector<std::uint32_t>{26});
+  CHECK_THROWS_WITH(resolve("a100", {{"gpu.last_gpc_sms", "5"}}),
+                    Catch::Contains("the last GPC must have whole TPCs"));
+  CHECK_THROWS_WITH(resolve("a100", {{"gpu.last_gpc_sms", "14"}}),
+                    Catch::Contains("no more SMs than the others"));
 }
 
 TEST_CASE("a GPU without GPCs or TPCs in its configuration has one of each") {

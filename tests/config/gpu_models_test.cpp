@@ -487,23 +487,23 @@ TEST_CASE("the hash is FNV-1a over the sorted lines, as computed here from the r
 }
 
 TEST_CASE("golden hashes: they change only when a value of the GPU is changed on purpose") {
-  CHECK(hash(resolve("v100")) == 0x5341794cb9bb8e22);
-  CHECK(hash(resolve("rtx3080ti")) == 0x4ac0ffce8be0bd40);
-  CHECK(hash(resolve("a100")) == 0xa601d4f085e35af4);
-  CHECK(hash(resolve("h100_pcie")) == 0x5e97634aef5091f9);
-  CHECK(hash(resolve("v100_sxm2")) == 0xd584b54b4ee3c86e);
-  CHECK(hash(resolve("qv100")) == 0xe7426e7782a0849b);
-  CHECK(hash(resolve("gtx1080ti")) == 0xd1c505b6964f6499);
-  CHECK(hash(resolve("rtx2080ti")) == 0xb0361ab2688c2677);
-  CHECK(hash(resolve("rtxa6000")) == 0x7347f1ca2daf00a8);
-  CHECK(hash(resolve("h100_sxm")) == 0x851e190314ae0153);
-  CHECK(hash(resolve("gh200")) == 0xb201c7cadd48f11b);
-  CHECK(hash(resolve("h200")) == 0x877efdef3570633c);
-  CHECK(hash(resolve("rtx4090")) == 0x5b2f787eb0b61351);
-  CHECK(hash(resolve("rtx5090")) == 0x7bcd8dae28c9a41c);
-  CHECK(hash(resolve("l40")) == 0x317882197d0db8a7);
-  CHECK(hash(resolve("rtx3070")) == 0x334f1cd839317b15);
-  CHECK(hash(resolve("t4")) == 0xb6c1855634c7ac5d);
-  CHECK(hash(resolve("sst_v100")) == 0xa5b176b4b4403cf6);
-  CHECK(hash(resolve("sst_p100")) == 0xee590afca2c54659);
+  CHECK(hash(resolve("v100")) == 0xaf0553ba9c416ec6);
+  CHECK(hash(resolve("rtx3080ti")) == 0xb6748fe894fefa14);
+  CHECK(hash(resolve("a100")) == 0x23025d8a1ba4cec6);
+  CHECK(hash(resolve("h100_pcie")) == 0x7131126b8324ed55);
+  CHECK(hash(resolve("v100_sxm2")) == 0x4af14991a7a68c54);
+  CHECK(hash(resolve("qv100")) == 0xcf3496f6c3eb6a27);
+  CHECK(hash(resolve("gtx1080ti")) == 0xff696f763ea31fa9);
+  CHECK(hash(resolve("rtx2080ti")) == 0x708c2d648effd503);
+  CHECK(hash(resolve("rtxa6000")) == 0x39a408b649fd82e4);
+  CHECK(hash(resolve("h100_sxm")) == 0x641305043c3f6304);
+  CHECK(hash(resolve("gh200")) == 0xfea00079e0c785f2);
+  CHECK(hash(resolve("h200")) == 0x35f93d1eb9bf3c74);
+  CHECK(hash(resolve("rtx4090")) == 0x8fb1d03b26244c45);
+  CHECK(hash(resolve("rtx5090")) == 0x1cd0dc05156505a4);
+  CHECK(hash(resolve("l40")) == 0x5c002ff618e671db);
+  CHECK(hash(resolve("rtx3070")) == 0xebe011ec081df313);
+  CHECK(hash(resolve("t4")) == 0x7be9ee0321f665f3);
+  CHECK(hash(resolve("sst_v100")) == 0x14c698a7d4795640);
+  CHECK(hash(resolve("sst_p100")) == 0xe3854f6feaab3501);
 }

@@ -101,6 +101,7 @@ TEST_CASE("each integer key reaches the field of its name") {
       FIELD(gpu, sms),
       FIELD(gpu, sms_per_tpc),
       FIELD(gpu, gpcs),
+      FIELD(gpu, last_gpc_sms),
       FIELD(clock, core_khz),
       FIELD(clock, icnt_khz),
       FIELD(clock, l2_khz),

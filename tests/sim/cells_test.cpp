@@ -240,8 +240,8 @@ TEST_CASE("cells: the history is that of single domains, for all windows, thread
           EngineOptions options{.threads = threads,
                                 .dynamic = shuffle != 3,
                                 .window = cell_window == 33 ? Time{2} : Time{30},
-                                .cell_window = cell_window,
-                                .skip = skip};
+                                .skip = skip,
+                                .cell_window = cell_window};
           if (shuffle >= 0) options.shuffle = static_cast<std::uint64_t>(shuffle);
           CAPTURE(threads, cell_window, skip, shuffle);
           CHECK(cells_run(options, windows) == expected);
@@ -260,8 +260,8 @@ TEST_CASE("cells: a state kept between windows goes on with cells or without, as
     machine->engine.advance_to(now, recorder);
     auto next = std::make_unique<CellMachine>(EngineOptions{.threads = 1 + random() % 3,
                                                             .window = 1 + random() % 30,
-                                                            .cell_window = random() % 2 * 1000,
-                                                            .shuffle = now});
+                                                            .shuffle = now,
+                                                            .cell_window = random() % 2 * 1000});
     lockstep::test::restore(*machine, *next);
     machine = std::move(next);
   }
