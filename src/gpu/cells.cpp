@@ -2,21 +2,21 @@
 
 #include <utility>
 
-#include "sim/engine.hpp"
+#include "sim/cell_plan.hpp"
 
 namespace lockstep::gpu {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffff, kSeveral = 0xfffffffe;
+constexpr std::uint32_t kNoCell = 0xffffffff, kSeveral = 0xfffffffe;
 
 /// By node, for switches: the cell of all endpoints that they have links to.
 std::vector<std::uint32_t> cells_at_switches(const config::SystemConfig& system,
                                              const std::vector<std::uint32_t>& cells) {
-  std::vector<std::uint32_t> found(system.nodes(), kNone);
+  std::vector<std::uint32_t> found(system.nodes(), kNoCell);
   for (const config::LinkEdge& edge : system.edges)
     for (const auto& [node, end] : {std::pair(edge.a, edge.b), std::pair(edge.b, edge.a)}) {
       if (node < system.endpoints() || end >= system.endpoints()) continue;
-      found[node] = found[node] == kNone || found[node] == cells[end] ? cells[end] : kSeveral;
+      found[node] = found[node] == kNoCell || found[node] == cells[end] ? cells[end] : kSeveral;
     }
   return found;
 }
@@ -42,7 +42,7 @@ std::vector<std::uint32_t> cells_of(const config::SystemConfig& system) {
   }
   const std::vector<std::uint32_t> at_switches = cells_at_switches(system, cells);
   for (std::uint32_t node = system.endpoints(); node < system.nodes(); ++node)
-    cells[node] = at_switches[node] < kSeveral ? at_switches[node] : sim::Engine::kHub;
+    cells[node] = at_switches[node] < kSeveral ? at_switches[node] : sim::CellDivision::kHub;
   return cells;
 }
 

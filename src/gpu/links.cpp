@@ -56,7 +56,7 @@ void Links::make_networks() {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Ends> all;  // by cell, or by what is at either end
   for (std::uint32_t w = 0; w < ways_.size(); ++w) {
     Way& way = ways_[w];
-    const auto end = [&](std::uint32_t node) { return std::max(cells[node], sim::Engine::kHub - 1); };
+    const auto end = [&](std::uint32_t node) { return std::max(cells[node], sim::CellDivision::kHub - 1); };
     const bool within = cells[way.from] == cells[way.to];
     Ends& ends =
         all[within ? std::pair(cells[way.from], cells[way.from]) : std::pair(end(way.from), end(way.to))];

@@ -228,7 +228,6 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
   }
   engine.set_window(choose_window(options, system, longest), choose_cell_window(options, system));
   engine.set_cells(system.cells());
-  engine.set_used_at_times(system.copy_ends(), [&] { return system.host().queue().copies_out() > 0; });
   std::optional<ProgramSource> source;
   if (input.program) {
     source.emplace(*input.program, machine, options, plan, system.host());

@@ -98,9 +98,10 @@ std::vector<sim::Rank> System::places() const {
   return by_domain(map_.of_node, sim::kEverywhere, map_.of_node.at(Sharing::kPlace));
 }
 
-std::vector<std::uint32_t> System::cells() const {
+sim::CellDivision System::cells() {
   const std::uint32_t of_directory = cells_[devices_.size() - 1] + 1;
-  return by_domain(cells_, sim::Engine::kCommon, of_directory);
+  return {by_domain(cells_, sim::CellDivision::kCommon, of_directory), copy_ends(),
+          [this] { return host_.queue().copies_out() > 0; }};
 }
 
 /// What is said of nodes, the host's program and the directory of managed memory, by domain.

@@ -47,8 +47,8 @@ class System {
     return clocks_[device].to_time.floor(cycle);
   }
 
-  /// By domain, its cell; the host's program is common to all.
-  [[nodiscard]] std::vector<std::uint32_t> cells() const;
+  /// The host's program is common to all. Copies end quickly, but only where some are under way.
+  [[nodiscard]] sim::CellDivision cells();
   // For a system that several ranks simulate.
   [[nodiscard]] bool is_here(std::uint16_t device) const { return map_.is_here(device); }
   /// By domain.

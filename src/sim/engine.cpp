@@ -95,7 +95,7 @@ void Engine::begin_shares() {
   for (Share& share : shares_) share.noted_in.assign(networks_.size(), 0);
   flipped_in_.assign(networks_.size(), 0);
   for (Group& group : groups_) group = {.noted = std::vector<Group::Noted>(group.noted.size())};
-  for (std::uint32_t n = 0; n < networks_.size(); ++n) groups_[group_of_[n]].with_mail.push_back(n);
+  for (std::uint32_t n = 0; n < networks_.size(); ++n) groups_[plan_.group_of(n)].with_mail.push_back(n);
 }
 
 void Engine::note_sources() {
@@ -108,12 +108,11 @@ void Engine::note_sources() {
     networks_[n]->set_threads(options_.threads);
     for (const DomainId d : networks_[n]->source_domains()) {
       if (networks_of_[d].empty() || networks_of_[d].back() != n) networks_of_[d].push_back(n);
-      const bool ends_windows = cells_.empty() || group_of_[n] < cells_.size();
+      const bool ends_windows = plan_.empty() || plan_.group_of(n) < plan_.cells();
       if (ends_windows && networks_[n]->latency() > 0)
         reach_[d] = std::min(reach_[d], networks_[n]->latency());
     }
   }
-  if (!cells_.empty()) note_exits();
   for (DomainId d = 0; d < domains_.size(); ++d)
     for (std::size_t i = 0; i < networks_of_[d].size(); ++i)
       networks_[networks_of_[d][i]]->set_sent_word(d, domains_[d].sent, sent_bit(i));
@@ -129,7 +128,7 @@ void Engine::lead(Controller& controller) {
     profile_.serial_seconds += serial;
     if (options_.work_log) options_.work_log->window(serial);
     between = run_window(team, start);
-    if (!cells_.empty()) finish_hub();
+    if (!plan_.empty()) finish_hub();
     end_window(team);
   }
   profile_.serial_seconds += seconds_since(between);
@@ -204,14 +203,12 @@ bool Engine::begin_window(Controller& controller) {
       continue;
     }
     now_ = due;
-    if (cells_.empty()) {
+    if (plan_.empty()) {
       to_ = std::min(now_ + options_.window, cut);
       collect_awake();
     } else {
       to_ = std::min(now_ + (task_count_ > 0 ? options_.window : options_.cell_window), cut);
-      end_cell_window();
-      begin_hub();
-      collect_cells();
+      begin_cell_window();
     }
     if (options_.shuffle) shuffle(awake_, shuffle_state_);
     sampled_ = profile_.windows % kSampleEvery == 0;
@@ -280,7 +277,7 @@ void Engine::note_sent(DomainId id, unsigned thread) {
     networks_[network]->note(id, thread);
     const std::uint64_t flip = flipped_in_[network] + 1;  // a later one
     if (std::exchange(share.noted_in[network], flip) == flip) return;
-    Group& group = groups_[group_of_[network]];
+    Group& group = groups_[plan_.group_of(network)];
     group.noted[group.noted.size() > 1 ? thread : 0].networks.push_back(network);
   };
   const std::uint64_t sent = std::exchange(domains_[id].sent, 0);
@@ -309,7 +306,7 @@ void Engine::end_window(unsigned team) {
   sharing_ = work_estimate_ > (sharing_ ? kAloneBelow : kShareAbove);
 
   profile_.window_cycles += to_ - now_;
-  profile_.awake_domains += cells_.empty() ? awake_.size() : 0;
+  profile_.awake_domains += plan_.empty() ? awake_.size() : 0;
   now_ = to_;
   for (std::size_t g = cells_.size(); g < groups_.size(); ++g) flip(groups_[g], now_);
   ++profile_.windows;

@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "sim/border.hpp"
+#include "sim/cell_plan.hpp"
 #include "sim/clock.hpp"
 #include "sim/domain.hpp"
 #include "sim/gate.hpp"
@@ -33,12 +33,12 @@ namespace lockstep::sim {
 
 struct EngineOptions {
   unsigned threads = 1;
-  bool dynamic = true;   // schedule: next free thread takes the next domain; else fixed shares
-  Time window = 16;      // upper bound; networks that declare their latency end windows earlier
-  bool skip = true;      // false: every domain is called in every window
+  bool dynamic = true;  // schedule: next free thread takes the next domain; else fixed shares
+  Time window = 16;     // upper bound; networks that declare their latency end windows earlier
+  bool skip = true;     // false: every domain is called in every window
   std::optional<std::uint64_t> shuffle{};  // seed of the order in which domains are visited
   WorkLog* work_log = nullptr;             // to be filled; with one thread only
-  Time cell_window = 0;                    // upper bound of windows between cells; 0: there are none
+  Time cell_window = 0;                    // upper bound of windows between cells; 0: they are not used
 };
 
 /// What drives a run at global times. All calls come from one thread, between windows.
@@ -112,20 +112,8 @@ class Engine {
     options_.window = window;
     options_.cell_window = cell_window;
   }
-  /// Before the run: the cell of each domain, 0, 1, ... What makes no difference to the results.
-  void set_cells(std::vector<std::uint32_t> cells) { cell_of_ = std::move(cells); }
-  /// A domain on whose state at the end of a window others depend (through the controller, or tasks): no
-  /// window ends more than EngineOptions::window after it is due.
-  static constexpr std::uint32_t kCommon = 0xffffffff;
-  /// Domains between cells, such as a network's switches. They are advanced by a part of a window ahead of
-  /// the cells, and by the rest after them, so that it may be as long as a message's way over them.
-  static constexpr std::uint32_t kHub = 0xfffffffe;
-  /// Before the run: networks from one cell to another which carry nothing in a window at whose beginning
-  /// `in_use` is false.
-  void set_used_at_times(std::vector<const NetworkBase*> networks, std::function<bool()> in_use) {
-    at_times_ = std::move(networks);
-    in_use_ = std::move(in_use);
-  }
+  /// Before the run: which makes no difference to the results.
+  void set_cells(CellDivision division) { division_ = std::move(division); }
 
   /// Runs until the controller stops or nothing is due and no cut is ahead. Rethrows the error of the first
   /// domain that failed.
@@ -157,7 +145,8 @@ class Engine {
                 std::string_view message, Time now, std::vector<Time>& next) {
     numbered_[number]->put_mail(source, destination, arrival, message, now, next);
     const std::uint32_t network = places_[number];  // before the run all may have mail
-    if (network != kElsewhere && !groups_.empty()) groups_[group_of_[network]].with_mail.push_back(network);
+    if (network != kElsewhere && !groups_.empty())
+      groups_[plan_.group_of(network)].with_mail.push_back(network);
   }
   [[nodiscard]] const DomainClock& clock(DomainId id) const { return domains_[id].clock; }
 
@@ -194,9 +183,9 @@ class Engine {
     TimePoint mark;             // end of what was timed last
   };
 
-  /// Domains that one thread advances from one window to the next, and what it needs for windows inside.
+  /// What a cell needs for the windows inside of it.
   struct alignas(64) Cell {
-    std::vector<DomainId> domains, awake;
+    std::vector<DomainId> awake;
     std::uint64_t shuffle_state = 0;
     std::uint64_t awake_domains = 0;  // summed over windows
   };
@@ -211,28 +200,12 @@ class Engine {
     std::vector<std::uint32_t> with_mail{}, had_mail{};
     std::uint64_t flips = 0;
   };
-  /// Groups of the networks that are not within a cell, after those of the cells.
-  enum Outside : std::uint32_t { kDirect, kToHub, kFromHub, kOutsides };
-  /// The time after which a message that a domain causes may come into another cell, or to the hub; kNever if
-  /// none can. `calm`: while networks used at times carry nothing.
-  template <class T>
-  struct Exits {
-    T all, calm, to_hub;
-  };
-
   static constexpr std::uint32_t kElsewhere = 0xffffffff;
 
   void note_sources();
   void make_cells();
-  [[nodiscard]] bool are_useful(std::uint32_t cells) const;
-  [[nodiscard]] std::uint32_t hub() const { return static_cast<std::uint32_t>(cells_.size()) - 1; }
-  [[nodiscard]] std::uint32_t cell_of(DomainId d) const;
-  [[nodiscard]] std::uint32_t group_of(const NetworkBase& network) const;
-  [[nodiscard]] Time earliest_of(const Cell& cell) const;
-  void note_exits();
-  template <class Leads>
-  [[nodiscard]] std::vector<Time> exits(Leads&& leads) const;
-  [[nodiscard]] bool is_at_times(std::uint32_t network) const;
+  [[nodiscard]] bool cells_are_useful() const;
+  [[nodiscard]] Time earliest_of(std::uint32_t cell) const;
   void begin_shares();
   void lead(Controller& controller);
   void work(unsigned thread);
@@ -242,10 +215,9 @@ class Engine {
   [[gnu::noinline]] TimePoint run_window(unsigned team, TimePoint start);
   [[gnu::noinline]] void end_window(unsigned team);
   void collect_awake();
-  void end_cell_window();
+  void begin_cell_window();
   void begin_hub();
   void finish_hub();
-  void collect_cells();
   Time find_awake(std::span<const DomainId> order, Time from, Time to, std::vector<DomainId>& awake) const;
   void shuffle(std::vector<std::uint32_t>& items, std::uint64_t& state) const;
   void divide(unsigned team);
@@ -275,15 +247,10 @@ class Engine {
   std::vector<std::vector<std::uint32_t>> networks_of_;  // those that a domain sends on: indices
   std::vector<Time> reach_;  // by domain: the smallest declared latency of these, else kNever; in a cell, of
                              // those within it
-  std::vector<std::uint32_t> cell_of_;   // by domain; empty: there are none
-  std::vector<Cell> cells_;              // empty: not used. The last two: of common domains, and of the hub
-  std::vector<std::uint32_t> group_of_;  // by network: its group
-  std::vector<Group> groups_;            // of the cells, then Outside
-  std::vector<const NetworkBase*> at_times_;
-  std::function<bool()> in_use_;
-  Exits<std::vector<Time>> exits_;         // by domain
-  Time hub_exit_ = kNever;                 // from the hub to the next cell
-  Exits<Time> after_hub_{};                // the shortest from there
+  CellDivision division_;
+  CellPlan plan_;                          // empty: cells are not used
+  std::vector<Cell> cells_;                // of the plan
+  std::vector<Group> groups_;              // those of the plan
   std::vector<std::uint64_t> flipped_in_;  // by network: the last flip of its group
   TaskSource* tasks_ = nullptr;
 

@@ -63,10 +63,9 @@ TEST_CASE("the last GPC may have fewer SMs, the others share the rest evenly") {
   CHECK(sms_of_gpcs(gpu) == std::vector<std::uint32_t>{8, 6, 6, 6});
   gpu.gpcs = 1;
   CHECK(sms_of_gpcs(gpu) == std::vector<std::uint32_t>{26});
-  CHECK_THROWS_WITH(resolve("a100", {{"gpu.last_gpc_sms", "5"}}),
+  CHECK_THROWS_WITH(resolve("a100", {"gpu.last_gpc_sms=5"}),
                     Catch::Contains("the last GPC must have whole TPCs"));
-  CHECK_THROWS_WITH(resolve("a100", {{"gpu.last_gpc_sms", "14"}}),
-                    Catch::Contains("no more SMs than the others"));
+  CHECK_THROWS_WITH(resolve("a100", {"gpu.last_gpc_sms=14"}), Catch::Contains("no more SMs than the others"));
 }
 
 TEST_CASE("a GPU without GPCs or TPCs in its configuration has one of each") {

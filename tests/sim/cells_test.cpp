@@ -49,12 +49,12 @@ Time window_of(const Latencies& l) {
   std::vector<std::uint32_t> cells;
   for (std::uint32_t d = 0; d <= kCells; ++d) {
     const DomainId id = engine.add(tickers[d], DomainKind::kOther);
-    cells.push_back(d < kCells ? d : Engine::kHub);
+    cells.push_back(d < kCells ? d : CellDivision::kHub);
     if (d < kCells) ids.push_back(id);
   }
   if (l.has_common) {
     (void)engine.add(tickers.back(), DomainKind::kOther);
-    cells.push_back(Engine::kCommon);
+    cells.push_back(CellDivision::kCommon);
   }
   std::vector<std::unique_ptr<Network<Ping>>> networks;
   const auto connect = [&](const std::vector<DomainId>& from, const std::vector<DomainId>& to, Time latency) {
@@ -66,8 +66,7 @@ Time window_of(const Latencies& l) {
   connect({kCells}, ids, l.from_hub);
   connect(ids, ids, l.direct);
   connect(ids, ids, l.at_times);
-  engine.set_cells(cells);
-  engine.set_used_at_times({networks.back().get()}, [&] { return l.in_use; });
+  engine.set_cells({cells, {networks.back().get()}, [&] { return l.in_use; }});
   Boundaries all;
   engine.run(all);
   for (std::size_t i = 2; i < all.times.size(); ++i)
@@ -157,7 +156,7 @@ class CellMachine {
     for (std::uint32_t d = 0; d < kDomains; ++d) {
       talkers.push_back(std::make_unique<CellTalker>(d));
       engine.add(*talkers.back(), DomainKind::kOther);
-      cells.push_back(d < kInCells ? d / 3 : d < kInCells + 2 ? Engine::kHub : Engine::kCommon);
+      cells.push_back(d < kInCells ? d / 3 : d < kInCells + 2 ? CellDivision::kHub : CellDivision::kCommon);
     }
     const std::vector<DomainId> hub{kInCells, kInCells + 1}, common{kInCells + 2};
     std::vector<DomainId> doors, all;
@@ -179,8 +178,7 @@ class CellMachine {
       talkers[d]->outgoing.pop_back();
     }
     (void)commands;
-    engine.set_cells(cells);
-    engine.set_used_at_times({&answers}, [this] { return talkers.back()->awaits_answers(); });
+    engine.set_cells({cells, {&answers}, [this] { return talkers.back()->awaits_answers(); }});
   }
   CellMachine(const CellMachine&) = delete;
   CellMachine& operator=(const CellMachine&) = delete;
