@@ -122,9 +122,7 @@ class Scanner {
       return;
     }
     SpaceUse& use = info_.spaces[static_cast<std::size_t>(InfoSpace::kGlobal)];
-    (!trace::writes(kind)              ? use.loads
-     : kind == trace::BulkCopy::kStore ? use.stores
-                                       : use.atomics) += {1, 1};
+    (!trace::writes(kind) ? use.loads : kind == trace::BulkCopy::kStore ? use.stores : use.atomics) += {1, 1};
     trace::each_bulk_run(words, size, [&](const trace::BulkRun& run) {
       use.bytes_moved += std::uint64_t{run.rows} * run.bytes;
       for (std::uint32_t row = 0; row < run.rows; ++row)
