@@ -94,8 +94,8 @@ void BypassPath::finish(Cycle now, const BulkCopies::Done& done) {
 
 Cycle BypassPath::next_event(Cycle now) const {
   if (!busy_) return kNever;
-  if (can_send_line()) return std::max(now + 1, line_free_);
-  return port_->full() ? kNever : std::max(now + 1, waits_.due());
+  if (port_->full()) return kNever;
+  return std::max(now + 1, std::min(can_send_line() ? line_free_ : kNever, waits_.due()));
 }
 
 void BypassPath::dump(std::string& out) const {

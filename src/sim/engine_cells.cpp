@@ -48,7 +48,7 @@ void Engine::begin_cell_window() {
 
 /// What cells have from the hub already they take first, as it will have more for them.
 void Engine::begin_hub() {
-  if (earliest_of(plan_.hub()) >= hub_to_) return;
+  if (options_.skip && earliest_of(plan_.hub()) >= hub_to_) return;
   Group& from_hub = groups_[cells_.size() + CellPlan::kFromHub];
   shares_[0].mark = Clock::now();
   for (const std::uint32_t n : from_hub.with_mail)

@@ -122,6 +122,17 @@ TEST_CASE(
   CHECK(bench.path.idle());
 }
 
+TEST_CASE("past the L1: a poll does not wait for the next line of a copy") {
+  config::GpuConfig c = lsu_config();
+  c.tma.line_interval = 50;
+  BypassBench bench(c);
+  REQUIRE(bench.copy(trace::BulkCopy::kStore, kFourLines));
+  bench.cycle();
+  CHECK(bench.path.next_event(bench.now) == bench.now + 50);
+  bench.await(kPolled);
+  CHECK(bench.path.next_event(bench.now) == bench.now + kToRegisters);
+}
+
 TEST_CASE("past the L1: copies' lines leave tma.line_interval apart, and tma.queue copies may wait") {
   for (const std::uint32_t interval : {1u, 5u}) {
     config::GpuConfig c = lsu_config();
