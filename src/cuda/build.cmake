@@ -19,6 +19,8 @@ foreach(version 12 13)
   set_target_properties(cudart_${version} PROPERTIES OUTPUT_NAME cudart SUFFIX .so.${version} LINK_DEPENDS ${map})
 endforeach()
 add_library(lockstep_hook SHARED ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/hook.cpp
+            ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/runtime_archives.cpp
+            ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/static_runtime.cpp
             ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/touch.cpp)
 target_link_libraries(lockstep_hook PRIVATE lockstep_flags ${CMAKE_DL_LIBS})
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # whose own libraries have to be initialised first

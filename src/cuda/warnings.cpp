@@ -1,5 +1,6 @@
 #include "cuda/warnings.hpp"
 
+#include "cuda/preload/runtime_archives.hpp"
 #include "util/console.hpp"
 
 namespace lockstep::cuda {
@@ -15,9 +16,11 @@ void Warnings::unsupported(const std::string& function, const std::string& calle
   // Only NVIDIA's runtime asks for it. Where the runtime's functions have symbols, ours take their place.
   if (function == "cuGetExportTable")
     print_err(
-        "lockstep: {} contains NVIDIA's CUDA runtime without a symbol table, so it cannot be replaced: link "
-        "with -cudart shared, or do not strip it; NVIDIA's own libraries do not run (docs/packaging.md)\n",
-        caller.empty() ? "the program" : caller);
+        "lockstep: {} contains NVIDIA's CUDA runtime without a symbol table, and no libcudart_static.a that "
+        "was found here has the same code, so it cannot be replaced: name the one that it was linked with in "
+        "{}, link with -cudart shared, or do not strip it; NVIDIA's own libraries do not run "
+        "(docs/packaging.md)\n",
+        caller.empty() ? "the program" : caller, kArchivesVariable);
 }
 
 void Warnings::list_unsupported() const {

@@ -1,6 +1,7 @@
 // Preloaded into programs: CUDA's runtime may be linked statically into them or into their shared objects
 // (nvcc's default). Before the constructors of such an object run, each of the runtime's functions that its
-// symbol table names is made to jump to ours.
+// symbol table names is made to jump to ours. Where there is no symbol table, they are found by their code
+// (static_runtime.hpp).
 //
 // This library is initialised before all others (-z initfirst), when not even the C library is: so our
 // runtime is loaded in the first call of such a function. Of objects that come by dlopen, the dynamic linker
@@ -20,11 +21,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cuda/preload/runtime_archives.hpp"
+#include "cuda/preload/static_runtime.hpp"
+
 namespace {
+
+using lockstep::cuda::ArchivedCode;
 
 constexpr const char* kRuntime = "libcudart.so.13";
 constexpr std::string_view kRuntimes = "libcudart.so.";  // in a folder that the program prefers to ours
@@ -48,24 +55,34 @@ File map_file(const char* path) {
   return file;
 }
 
-/// The section of `type`, or nullptr. The dynamic linker has checked the file's header, not its sections.
-const Elf64_Shdr* find_section(const File& file, std::uint32_t type) {
+/// None where the file is damaged: the dynamic linker has checked its header, not its sections.
+std::span<const Elf64_Shdr> sections_of(const File& file) {
   const auto* header = reinterpret_cast<const Elf64_Ehdr*>(file.data);
   if (file.bytes < sizeof *header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
       header->e_ident[EI_CLASS] != ELFCLASS64)
-    return nullptr;
-  if (header->e_shoff == 0 ||
-      header->e_shoff + std::size_t{header->e_shnum} * sizeof(Elf64_Shdr) > file.bytes)
-    return nullptr;
-  const auto* sections = reinterpret_cast<const Elf64_Shdr*>(file.data + header->e_shoff);
-  const auto fits = [&](const Elf64_Shdr& s) {
-    return s.sh_offset <= file.bytes && s.sh_size <= file.bytes - s.sh_offset;
-  };
-  for (unsigned i = 0; i < header->e_shnum; ++i)
-    if (sections[i].sh_type == type && sections[i].sh_link < header->e_shnum && fits(sections[i]) &&
-        fits(sections[sections[i].sh_link]))
-      return &sections[i];
-  return nullptr;
+    return {};
+  if (header->e_shoff == 0 || header->e_shoff > file.bytes ||
+      std::size_t{header->e_shnum} * sizeof(Elf64_Shdr) > file.bytes - header->e_shoff)
+    return {};
+  return {reinterpret_cast<const Elf64_Shdr*>(file.data + header->e_shoff), header->e_shnum};
+}
+
+/// Nothing where it is not within the file.
+std::string_view data_of(const File& file, const Elf64_Shdr& section) {
+  if (section.sh_offset > file.bytes || section.sh_size > file.bytes - section.sh_offset) return {};
+  return {file.data + section.sh_offset, section.sh_size};
+}
+
+/// The symbols of `type` and their names; false: the file has none.
+bool find_symbols(const File& file, std::uint32_t type, std::string_view& symbols, std::string_view& names) {
+  const auto sections = sections_of(file);
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_type != type || section.sh_link >= sections.size()) continue;
+    symbols = data_of(file, section);
+    names = data_of(file, sections[section.sh_link]);
+    if (!symbols.empty() && !names.empty() && names.back() == '\0') return true;
+  }
+  return false;
 }
 
 #if defined(__x86_64__)
@@ -175,28 +192,67 @@ extern "C" __attribute__((visibility("hidden"), used)) const void* lockstep_hook
   return ours;
 }
 
-bool runtime_name(std::string_view name) { return name.starts_with("cuda") || name.starts_with("__cuda"); }
+void redirect_function(std::string_view name, std::uintptr_t code, const std::string& library) {
+  auto* const at = reinterpret_cast<unsigned char*>(code);
+  Entry& entry = entries().emplace_back(
+      Entry{reinterpret_cast<const void*>(&lockstep_hook_first_call), std::string(name), library, at, {}});
+  std::memcpy(entry.code, at, kJumpBytes);
+  if (!write_jump(at, &entry)) fail("the program's code cannot be changed");
+}
 
 /// `library`: our runtime, for the object's version of CUDA.
-void redirect(const File& file, const Elf64_Shdr& table, std::uintptr_t base, const std::string& library) {
-  const auto* sections = reinterpret_cast<const Elf64_Shdr*>(
-      file.data + reinterpret_cast<const Elf64_Ehdr*>(file.data)->e_shoff);
-  const Elf64_Shdr& texts = sections[table.sh_link];
-  const char* names = file.data + texts.sh_offset;
-  if (texts.sh_size == 0 || names[texts.sh_size - 1] != '\0') return;
-  const auto* symbols = reinterpret_cast<const Elf64_Sym*>(file.data + table.sh_offset);
-  for (std::size_t i = 0; i < table.sh_size / sizeof(Elf64_Sym); ++i) {
-    const Elf64_Sym& symbol = symbols[i];
+void redirect(std::string_view table, std::string_view names, std::uintptr_t base,
+              const std::string& library) {
+  const std::span symbols(reinterpret_cast<const Elf64_Sym*>(table.data()), table.size() / sizeof(Elf64_Sym));
+  for (const Elf64_Sym& symbol : symbols) {
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF ||
-        symbol.st_size < kJumpBytes || symbol.st_name >= texts.sh_size)
+        symbol.st_size < kJumpBytes || symbol.st_name >= names.size())
       continue;
-    const char* name = names + symbol.st_name;
-    if (!runtime_name(name)) continue;
-    auto* const at = reinterpret_cast<unsigned char*>(base + symbol.st_value);
-    Entry& entry = entries().emplace_back(
-        Entry{reinterpret_cast<const void*>(&lockstep_hook_first_call), name, library, at, {}});
-    std::memcpy(entry.code, at, kJumpBytes);
-    if (!write_jump(at, &entry)) fail("the program's code cannot be changed");
+    const char* const name = names.data() + symbol.st_name;
+    if (lockstep::cuda::is_runtime_name(name)) redirect_function(name, base + symbol.st_value, library);
+  }
+}
+
+/// Has it kernels, as a program or a library of CUDA has?
+bool has_device_code(const File& file) {
+  const auto sections = sections_of(file);
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(file.data);
+  if (sections.empty() || header->e_shstrndx >= sections.size()) return false;
+  const std::string_view names = data_of(file, sections[header->e_shstrndx]);
+  return names.find(".nv_fatbin") != std::string_view::npos ||
+         names.find("__nv_relfatbin") != std::string_view::npos;
+}
+
+/// NVIDIA's libraries ask the driver for more than CUDA's documents name, so that they do not run with
+/// another runtime either. They keep theirs, which leads to an error that says so (cuda/warnings.cpp).
+bool is_nvidias(std::string_view file_name) {
+  constexpr std::string_view kLibraries[] = {"libcublas", "libcudnn",    "libcufft",
+                                             "libcurand", "libcusolver", "libcusparse",
+                                             "libnccl",   "libnpp",      "libnvjpeg"};
+  return std::ranges::any_of(kLibraries, [&](std::string_view name) { return file_name.starts_with(name); });
+}
+
+/// Of an object without a symbol table, the runtime that some toolkit of this machine has brought into it.
+void redirect_stripped(const File& file, std::uintptr_t base, const std::string& library) {
+  if (!has_device_code(file)) return;
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(file.data);
+  if (header->e_phoff > file.bytes || header->e_phnum * sizeof(Elf64_Phdr) > file.bytes - header->e_phoff)
+    return;
+  const auto* segments = reinterpret_cast<const Elf64_Phdr*>(file.data + header->e_phoff);
+  for (unsigned i = 0; i < header->e_phnum; ++i) {
+    const Elf64_Phdr& segment = segments[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || segment.p_offset > file.bytes ||
+        segment.p_filesz > file.bytes - segment.p_offset)
+      continue;
+    const std::string_view code(file.data + segment.p_offset, segment.p_filesz);
+    for (const ArchivedCode& runtime : lockstep::cuda::runtime_archives()) {
+      const auto offset = runtime.find(code);
+      if (!offset) continue;
+      for (const ArchivedCode::Function& function : runtime.functions())
+        if (function.bytes >= kJumpBytes)
+          redirect_function(function.name, base + segment.p_vaddr + *offset + function.offset, library);
+      return;
+    }
   }
 }
 
@@ -231,8 +287,11 @@ void redirect_object(const Object& object) {
   const char* const version =
       is_runtime && name_of(object.path).starts_with("libcudart.so.12") ? "libcudart.so.12" : kRuntime;
   const std::string library = std::string(folder_of(own.dli_fname)) + version;
-  if (const Elf64_Shdr* table = find_section(file, is_runtime ? SHT_DYNSYM : SHT_SYMTAB))
-    redirect(file, *table, object.base, library);
+  std::string_view symbols, names;
+  if (find_symbols(file, is_runtime ? SHT_DYNSYM : SHT_SYMTAB, symbols, names))
+    redirect(symbols, names, object.base, library);
+  else if (!is_nvidias(name_of(object.path)))
+    redirect_stripped(file, object.base, library);
   munmap(const_cast<char*>(file.data), file.bytes);
 }
 
@@ -254,7 +313,8 @@ void objects_changed() {
   if (_r_debug.r_state == r_debug::RT_CONSISTENT) redirect_new();
 }
 
-__attribute__((constructor)) void redirect_static_runtimes() {
+__attribute__((constructor)) void redirect_static_runtimes(int, char**, char** environment) {
+  lockstep::cuda::set_runtime_archives(environment);
   redirect_new();
   // Functions begin at multiples of 16: there is room. Where it is not allowed, the runtimes of objects that
   // are loaded later stay.
