@@ -10,11 +10,16 @@ namespace lockstep::libraries::fft {
 
 [[nodiscard]] inline Status status_of(Failure failure) {
   switch (failure) {
-    case Failure::kNotInitialized: return kInvalidPlan;
-    case Failure::kInvalidValue: return kInvalidValue;
-    case Failure::kAllocation: return kAllocFailed;
-    case Failure::kExecution: return kExecFailed;
-    default: return kNotSupported;
+    case Failure::kNotInitialized:
+      return kInvalidPlan;
+    case Failure::kInvalidValue:
+      return kInvalidValue;
+    case Failure::kAllocation:
+      return kAllocFailed;
+    case Failure::kExecution:
+      return kExecFailed;
+    default:
+      return kNotSupported;
   }
 }
 

@@ -56,8 +56,8 @@ LOCKSTEP_FFT_API cufftPlan2d(Handle* handle, int nx, int ny, int type) {
 LOCKSTEP_FFT_API cufftPlan3d(Handle* handle, int nx, int ny, int nz, int type) {
   return new_plan_of(handle, [&] { return request_3d(nx, ny, nz, type); });
 }
-LOCKSTEP_FFT_API cufftPlanMany(Handle* handle, int rank, int* n, int* inembed, int istride, int idist, int* onembed,
-                               int ostride, int odist, int type, int batch) {
+LOCKSTEP_FFT_API cufftPlanMany(Handle* handle, int rank, int* n, int* inembed, int istride, int idist,
+                               int* onembed, int ostride, int odist, int type, int batch) {
   const Many<int> many{rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch};
   return new_plan_of(handle, [&] { return many.request(); });
 }
@@ -71,14 +71,16 @@ LOCKSTEP_FFT_API cufftMakePlan2d(Handle handle, int nx, int ny, int type, std::s
 LOCKSTEP_FFT_API cufftMakePlan3d(Handle handle, int nx, int ny, int nz, int type, std::size_t* bytes) {
   return make_plan(handle, bytes, [&] { return request_3d(nx, ny, nz, type); });
 }
-LOCKSTEP_FFT_API cufftMakePlanMany(Handle handle, int rank, int* n, int* inembed, int istride, int idist, int* onembed,
-                                   int ostride, int odist, int type, int batch, std::size_t* bytes) {
+LOCKSTEP_FFT_API cufftMakePlanMany(Handle handle, int rank, int* n, int* inembed, int istride, int idist,
+                                   int* onembed, int ostride, int odist, int type, int batch,
+                                   std::size_t* bytes) {
   const Many<int> many{rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch};
   return make_plan(handle, bytes, [&] { return many.request(); });
 }
-LOCKSTEP_FFT_API cufftMakePlanMany64(Handle handle, int rank, long long* n, long long* inembed, long long istride,
-                                     long long idist, long long* onembed, long long ostride, long long odist, int type,
-                                     long long batch, std::size_t* bytes) {
+LOCKSTEP_FFT_API cufftMakePlanMany64(Handle handle, int rank, long long* n, long long* inembed,
+                                     long long istride, long long idist, long long* onembed,
+                                     long long ostride, long long odist, int type, long long batch,
+                                     std::size_t* bytes) {
   const Many<long long> many{rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch};
   return make_plan(handle, bytes, [&] { return many.request(); });
 }
@@ -92,8 +94,8 @@ LOCKSTEP_FFT_API cufftEstimate2d(int nx, int ny, int type, std::size_t* bytes) {
 LOCKSTEP_FFT_API cufftEstimate3d(int nx, int ny, int nz, int type, std::size_t* bytes) {
   return estimate(bytes, [&] { return request_3d(nx, ny, nz, type); });
 }
-LOCKSTEP_FFT_API cufftEstimateMany(int rank, int* n, int* inembed, int istride, int idist, int* onembed, int ostride,
-                                   int odist, int type, int batch, std::size_t* bytes) {
+LOCKSTEP_FFT_API cufftEstimateMany(int rank, int* n, int* inembed, int istride, int idist, int* onembed,
+                                   int ostride, int odist, int type, int batch, std::size_t* bytes) {
   const Many<int> many{rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch};
   return estimate(bytes, [&] { return many.request(); });
 }
@@ -107,14 +109,15 @@ LOCKSTEP_FFT_API cufftGetSize2d(Handle handle, int nx, int ny, int type, std::si
 LOCKSTEP_FFT_API cufftGetSize3d(Handle handle, int nx, int ny, int nz, int type, std::size_t* bytes) {
   return size_of(handle, bytes, [&] { return request_3d(nx, ny, nz, type); });
 }
-LOCKSTEP_FFT_API cufftGetSizeMany(Handle handle, int rank, int* n, int* inembed, int istride, int idist, int* onembed,
-                                  int ostride, int odist, int type, int batch, std::size_t* bytes) {
+LOCKSTEP_FFT_API cufftGetSizeMany(Handle handle, int rank, int* n, int* inembed, int istride, int idist,
+                                  int* onembed, int ostride, int odist, int type, int batch,
+                                  std::size_t* bytes) {
   const Many<int> many{rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch};
   return size_of(handle, bytes, [&] { return many.request(); });
 }
-LOCKSTEP_FFT_API cufftGetSizeMany64(Handle handle, int rank, long long* n, long long* inembed, long long istride,
-                                    long long idist, long long* onembed, long long ostride, long long odist, int type,
-                                    long long batch, std::size_t* bytes) {
+LOCKSTEP_FFT_API cufftGetSizeMany64(Handle handle, int rank, long long* n, long long* inembed,
+                                    long long istride, long long idist, long long* onembed, long long ostride,
+                                    long long odist, int type, long long batch, std::size_t* bytes) {
   const Many<long long> many{rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch};
   return size_of(handle, bytes, [&] { return many.request(); });
 }

@@ -16,17 +16,19 @@ enum class Element : unsigned {
   kHermitian,  // read only: the elements above the middle are the conjugates of those below
 };
 
-/// One digit of a line's number, the fastest first. The lines of a pass are all one-dimensional transforms that it does.
+/// One digit of a line's number, the fastest first. The lines of a pass are all one-dimensional transforms
+/// that it does.
 struct Digit {
   Divisor count;
-  unsigned in_index = 0;   // what the digit adds to the index along the axis ...
-  unsigned out_index = 0;  // ... and to that of the result
-  unsigned twiddle = 0;    // 1: the digit is the factor of the twiddles' exponent
+  unsigned in_index = 0;    // what the digit adds to the index along the axis ...
+  unsigned out_index = 0;   // ... and to that of the result
+  unsigned twiddle = 0;     // 1: the digit is the factor of the twiddles' exponent
   long long in_stride = 0;  // what it adds to the address, in elements
   long long out_stride = 0;
 };
 
-/// A Stockham stage: `butterflies` of `radix` elements each, over transforms of `span` elements that are done.
+/// A Stockham stage: `butterflies` of `radix` elements each, over transforms of `span` elements that are
+/// done.
 struct Stage {
   unsigned radix = 2;
   unsigned root_step = 1;
@@ -61,8 +63,8 @@ struct Pass {
   bool out_by_line = false;
   const void* in = nullptr;
   void* out = nullptr;
-  const void* roots = nullptr;         // exp(-2 pi i k / length)
-  const void* in_factors = nullptr;    // by index along the axis, or null
+  const void* roots = nullptr;       // exp(-2 pi i k / length)
+  const void* in_factors = nullptr;  // by index along the axis, or null
   const void* out_factors = nullptr;
   const void* twiddles_low = nullptr;  // or null
   const void* twiddles_high = nullptr;

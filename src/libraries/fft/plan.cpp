@@ -76,7 +76,8 @@ void Plan::execute(int type, const void* in, void* out, int direction) {
   const std::lock_guard lock(mutex_);
   if (!schedules_) throw Refused{kInvalidPlan};
   if (schedules_->type != type) throw Refused{kInvalidType};
-  if (in == nullptr || out == nullptr || (direction != kForward && direction != kInverse)) throw Refused{kInvalidValue};
+  if (in == nullptr || out == nullptr || (direction != kForward && direction != kInverse))
+    throw Refused{kInvalidValue};
   const Schedule& schedule = in == out ? schedules_->in_place : schedules_->apart;
   auto* const work = static_cast<char*>(given_work_ != nullptr ? given_work_ : own_work_);
   if (schedule.work_areas > 0 && work == nullptr) throw Refused{kNoWorkspace};

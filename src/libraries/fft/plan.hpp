@@ -28,7 +28,8 @@ struct Request {
   long long batch = 1;
 };
 
-/// Throws Refused where the request makes no sense. `in_place`: as it is when result and input are the same memory.
+/// Throws Refused where the request makes no sense. `in_place`: as it is when result and input are the same
+/// memory.
 [[nodiscard]] Problem problem_of(const Request& request, bool in_place);
 
 /// Both ways of doing what was asked for.

@@ -9,7 +9,8 @@ constexpr int kInnermost = Layout::kDimensions - 1;
 
 void check_request(const Request& request) {
   const int types[] = {kC2C, kR2C, kC2R, kZ2Z, kD2Z, kZ2D};
-  if (std::find(std::begin(types), std::end(types), request.type) == std::end(types)) throw Refused{kInvalidType};
+  if (std::find(std::begin(types), std::end(types), request.type) == std::end(types))
+    throw Refused{kInvalidType};
   if (request.rank < 1 || request.rank > 3) throw Refused{kInvalidValue};
   for (int d = 0; d < request.rank; ++d)
     if (request.n[d] < 1) throw Refused{kInvalidSize};
@@ -20,7 +21,8 @@ void check_request(const Request& request) {
     if (request.in_embed[d] < 1 || request.out_embed[d] < 1) throw Refused{kInvalidValue};
 }
 
-/// `extent`: elements of each axis of what is stored, of which there is `distance` from one transform to the next.
+/// `extent`: elements of each axis of what is stored, of which there is `distance` from one transform to the
+/// next.
 Layout layout_of(int rank, const long long* extent, long long stride, long long distance) {
   Layout layout;
   layout.stride[0] = distance;
@@ -51,7 +53,8 @@ bool same_places(const Problem& problem) {
   const long long out_parts = problem.kind == Kind::kComplexToReal ? 1 : 2;
   const bool complex = problem.kind == Kind::kComplex;
   for (int d = 0; d < kInnermost; ++d)
-    if (problem.size[d] > 1 && problem.in.stride[d] * in_parts != problem.out.stride[d] * out_parts) return false;
+    if (problem.size[d] > 1 && problem.in.stride[d] * in_parts != problem.out.stride[d] * out_parts)
+      return false;
   const long long in = problem.in.stride[kInnermost], out = problem.out.stride[kInnermost];
   return complex ? in == out : in == 1 && out == 1;
 }
@@ -73,12 +76,12 @@ Problem problem_of(const Request& request, bool in_place) {
   const long long innermost = request.n[request.rank - 1];
   const long long half = innermost / 2 + 1;
   const long long real = in_place ? 2 * half : innermost;
-  problem.in = packed(request, problem.kind == Kind::kComplex          ? innermost
+  problem.in = packed(request, problem.kind == Kind::kComplex         ? innermost
                                : problem.kind == Kind::kRealToComplex ? real
-                                                                       : half);
-  problem.out = packed(request, problem.kind == Kind::kComplex          ? innermost
+                                                                      : half);
+  problem.out = packed(request, problem.kind == Kind::kComplex         ? innermost
                                 : problem.kind == Kind::kRealToComplex ? half
-                                                                        : real);
+                                                                       : real);
   return problem;
 }
 

@@ -126,7 +126,8 @@ class Scheduler {
     unsigned length, read, kept;  // elements of the axis
   };
 
-  /// The passes of a transform along the axis that reads the first `read` elements and keeps the first `kept`.
+  /// The passes of a transform along the axis that reads the first `read` elements and keeps the first
+  /// `kept`.
   void run_parts(const std::vector<unsigned>& lengths, const Range& range, bool last) {
     const auto parts = parts_of(lengths);
     for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -177,7 +178,9 @@ class Scheduler {
   int axis_ = 0;
 };
 
-long long in_distance(const Digit& digit, const Pass& pass) { return digit.in_stride + digit.in_index * pass.in_stride; }
+long long in_distance(const Digit& digit, const Pass& pass) {
+  return digit.in_stride + digit.in_index * pass.in_stride;
+}
 long long out_distance(const Digit& digit, const Pass& pass) {
   return digit.out_stride + digit.out_index * pass.out_stride;
 }
@@ -189,8 +192,8 @@ void add_digit(Pass& pass, long long count, const Digit& digit) {
   ++pass.digits;
 }
 
-/// The fastest digit is the one whose lines lie closest together: where they are read, or where they are written if each
-/// is read in one piece anyway.
+/// The fastest digit is the one whose lines lie closest together: where they are read, or where they are
+/// written if each is read in one piece anyway.
 void Scheduler::add_digits(const Part& part, const Spot& next, Pass& pass) const {
   for (const auto& lines : part.lines)
     add_digit(pass, lines.count, {{}, lines.in_index, lines.out_index, lines.twiddle, 0, 0});
@@ -225,11 +228,13 @@ void shape(Step& step, bool twice) {
   const unsigned element_bytes = twice ? 16 : 8;
   pass.pitch = length | 1U;
   const unsigned line_bytes = 2 * pass.pitch * element_bytes + static_cast<unsigned>(sizeof(LinePlace));
-  // Neighbouring lines that are read or written together fill memory sectors; beyond that, CTAs are of more use.
+  // Neighbouring lines that are read or written together fill memory sectors; beyond that, CTAs are of more
+  // use.
   const unsigned wanted = pass.in_by_line || pass.out_by_line ? kLinesTogether : 1;
   unsigned lines = 1;
   while (lines < pass.lines && 2 * lines <= kLinesOfBlock && 2 * lines * length <= kBlockElements &&
-         2 * lines * line_bytes <= kSharedBytes && (lines < wanted || pass.lines / (2 * lines) >= kBlocksWanted))
+         2 * lines * line_bytes <= kSharedBytes &&
+         (lines < wanted || pass.lines / (2 * lines) >= kBlocksWanted))
     lines *= 2;
   pass.block_lines = divisor(lines);
   step.shared_bytes = lines * line_bytes;

@@ -10,7 +10,8 @@ namespace lockstep::libraries::fft {
 
 enum class Kind { kComplex, kRealToComplex, kComplexToReal };
 
-/// Distances in elements of what is there (real or complex), by dimension; the last dimension is the innermost.
+/// Distances in elements of what is there (real or complex), by dimension; the last dimension is the
+/// innermost.
 struct Layout {
   static constexpr int kDimensions = 4;
   long long stride[kDimensions] = {};  // batch, then the three axes
@@ -18,15 +19,16 @@ struct Layout {
 
 struct Problem {
   Kind kind = Kind::kComplex;
-  bool twice = false;                                    // double precision
-  long long size[Layout::kDimensions] = {1, 1, 1, 1};  // batch, then the three axes; those that are not there are 1
+  bool twice = false;  // double precision
+  long long size[Layout::kDimensions] = {1, 1, 1,
+                                         1};  // batch, then the three axes; those that are not there are 1
   Layout in, out;
 };
 
 enum class Factors { kRoots, kLowTwiddles, kHighTwiddles, kChirp, kSpectrum, kFinalChirp };
 
-/// A table in device memory: `of` is the transform's length; `padded` that of the convolution by which it is done,
-/// where it has large prime factors (Bluestein).
+/// A table in device memory: `of` is the transform's length; `padded` that of the convolution by which it is
+/// done, where it has large prime factors (Bluestein).
 struct Table {
   Factors factors = Factors::kRoots;
   unsigned of = 0;
@@ -54,8 +56,8 @@ struct Schedule {
   int work_areas = 0;
 };
 
-/// `through_work`: where result and input are the same memory with different layouts. Throws Error where the problem
-/// is too large (kNotSupported).
+/// `through_work`: where result and input are the same memory with different layouts. Throws Error where the
+/// problem is too large (kNotSupported).
 [[nodiscard]] Schedule make_schedule(const Problem& problem, bool through_work);
 
 /// The table's values, real and imaginary parts in turn.

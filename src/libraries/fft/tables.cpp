@@ -51,18 +51,25 @@ std::vector<Value> spectrum(const Table& table) {
 
 std::size_t count_of(const Table& table) {
   switch (table.factors) {
-    case Factors::kLowTwiddles: return Pass::kLowTwiddles;
-    case Factors::kHighTwiddles: return table.of / Pass::kLowTwiddles + 1;
-    default: return table.of;
+    case Factors::kLowTwiddles:
+      return Pass::kLowTwiddles;
+    case Factors::kHighTwiddles:
+      return table.of / Pass::kLowTwiddles + 1;
+    default:
+      return table.of;
   }
 }
 
 Value value_of(const Table& table, std::size_t k) {
   switch (table.factors) {
-    case Factors::kHighTwiddles: return root(k * Pass::kLowTwiddles, table.of);
-    case Factors::kChirp: return chirp(k, table.of);
-    case Factors::kFinalChirp: return std::conj(chirp(k, table.of)) / static_cast<double>(table.padded);
-    default: return root(k, table.of);
+    case Factors::kHighTwiddles:
+      return root(k * Pass::kLowTwiddles, table.of);
+    case Factors::kChirp:
+      return chirp(k, table.of);
+    case Factors::kFinalChirp:
+      return std::conj(chirp(k, table.of)) / static_cast<double>(table.padded);
+    default:
+      return root(k, table.of);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the programs share: the runtime's functions, as NVIDIA's header declares them or as far as they are used here,
-// and random numbers.
+// What the programs share: the runtime's functions, as NVIDIA's header declares them or as far as they are
+// used here, and random numbers.
 #ifdef LOCKSTEP_NVIDIA_HEADERS
 #include <cuda_runtime.h>
 #else

@@ -28,12 +28,12 @@ enum cufftType {
   CUFFT_Z2Z = 0x69,
 };
 cufftResult cufftPlan1d(cufftHandle* plan, int nx, cufftType type, int batch);
-cufftResult cufftPlanMany(cufftHandle* plan, int rank, int* n, int* inembed, int istride, int idist, int* onembed,
-                          int ostride, int odist, cufftType type, int batch);
+cufftResult cufftPlanMany(cufftHandle* plan, int rank, int* n, int* inembed, int istride, int idist,
+                          int* onembed, int ostride, int odist, cufftType type, int batch);
 cufftResult cufftCreate(cufftHandle* plan);
 cufftResult cufftMakePlan1d(cufftHandle plan, int nx, cufftType type, int batch, size_t* bytes);
-cufftResult cufftMakePlanMany(cufftHandle plan, int rank, int* n, int* inembed, int istride, int idist, int* onembed,
-                              int ostride, int odist, cufftType type, int batch, size_t* bytes);
+cufftResult cufftMakePlanMany(cufftHandle plan, int rank, int* n, int* inembed, int istride, int idist,
+                              int* onembed, int ostride, int odist, cufftType type, int batch, size_t* bytes);
 cufftResult cufftEstimate1d(int nx, cufftType type, int batch, size_t* bytes);
 cufftResult cufftGetSize(cufftHandle plan, size_t* bytes);
 cufftResult cufftSetAutoAllocation(cufftHandle plan, int automatic);

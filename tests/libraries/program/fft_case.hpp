@@ -49,7 +49,8 @@ struct Case {
     for (int d = 0; d < rank; ++d) result += " " + std::to_string(n[d]);
     result += ", batch " + std::to_string(batch) + (in_place ? ", in place" : "");
     for (const Places* places : {&in, &out})
-      result += ", stride " + std::to_string(places->stride) + " distance " + std::to_string(places->distance);
+      result +=
+          ", stride " + std::to_string(places->stride) + " distance " + std::to_string(places->distance);
     return result + (advanced ? ", advanced" : "");
   }
 };

@@ -92,7 +92,8 @@ struct Difference {
 };
 
 template <class T>
-Difference compare(const Case& c, const Signal& signal, const std::vector<T>& result, const std::vector<T>& before) {
+Difference compare(const Case& c, const Signal& signal, const std::vector<T>& result,
+                   const std::vector<T>& before) {
   Difference difference;
   double squares = 0;
   for (const Value& value : signal.out) squares += std::norm(value);

@@ -1,5 +1,6 @@
-// The kernel that does all of an FFT's work: a CTA reads some lines (one-dimensional transforms) into shared memory,
-// transforms them there by Stockham stages and writes them; transforms that do not fit take several passes.
+// The kernel that does all of an FFT's work: a CTA reads some lines (one-dimensional transforms) into shared
+// memory, transforms them there by Stockham stages and writes them; transforms that do not fit take several
+// passes.
 #include "butterflies.cuh"
 #include "libraries/fft/pass.hpp"
 
@@ -49,8 +50,10 @@ __device__ void write(const Pass& pass, const LinePlace& place, unsigned element
   if (index >= pass.out_count) return;
   if (pass.twiddles_low) {
     const unsigned exponent = place.twiddle * element;
-    value = times(value, __ldg(static_cast<const Complex<T>*>(pass.twiddles_low) + exponent % Pass::kLowTwiddles));
-    value = times(value, __ldg(static_cast<const Complex<T>*>(pass.twiddles_high) + exponent / Pass::kLowTwiddles));
+    value = times(value,
+                  __ldg(static_cast<const Complex<T>*>(pass.twiddles_low) + exponent % Pass::kLowTwiddles));
+    value = times(value,
+                  __ldg(static_cast<const Complex<T>*>(pass.twiddles_high) + exponent / Pass::kLowTwiddles));
   }
   if (pass.out_factors) value = times(value, __ldg(static_cast<const Complex<T>*>(pass.out_factors) + index));
   if (pass.conjugate_out) value.y = -value.y;
@@ -63,7 +66,8 @@ __device__ void write(const Pass& pass, const LinePlace& place, unsigned element
 }
 
 template <int R, class T>
-__device__ void run_stage(const Pass& pass, const Stage& stage, const Complex<T>* from, Complex<T>* to, unsigned lines) {
+__device__ void run_stage(const Pass& pass, const Stage& stage, const Complex<T>* from, Complex<T>* to,
+                          unsigned lines) {
   const unsigned butterflies = stage.butterflies.value;
   const unsigned span = stage.span.value;
   const auto* roots = static_cast<const Complex<T>*>(pass.roots);
@@ -88,20 +92,30 @@ __device__ void run_stage(const Pass& pass, const Stage& stage, const Complex<T>
 }
 
 template <class T>
-__device__ void run_stage(const Pass& pass, const Stage& stage, const Complex<T>* from, Complex<T>* to, unsigned lines) {
+__device__ void run_stage(const Pass& pass, const Stage& stage, const Complex<T>* from, Complex<T>* to,
+                          unsigned lines) {
   switch (stage.radix) {
-    case 2: return run_stage<2, T>(pass, stage, from, to, lines);
-    case 3: return run_stage<3, T>(pass, stage, from, to, lines);
-    case 4: return run_stage<4, T>(pass, stage, from, to, lines);
-    case 5: return run_stage<5, T>(pass, stage, from, to, lines);
-    case 7: return run_stage<7, T>(pass, stage, from, to, lines);
-    case 8: return run_stage<8, T>(pass, stage, from, to, lines);
-    case 11: return run_stage<11, T>(pass, stage, from, to, lines);
-    default: return run_stage<13, T>(pass, stage, from, to, lines);
+    case 2:
+      return run_stage<2, T>(pass, stage, from, to, lines);
+    case 3:
+      return run_stage<3, T>(pass, stage, from, to, lines);
+    case 4:
+      return run_stage<4, T>(pass, stage, from, to, lines);
+    case 5:
+      return run_stage<5, T>(pass, stage, from, to, lines);
+    case 7:
+      return run_stage<7, T>(pass, stage, from, to, lines);
+    case 8:
+      return run_stage<8, T>(pass, stage, from, to, lines);
+    case 11:
+      return run_stage<11, T>(pass, stage, from, to, lines);
+    default:
+      return run_stage<13, T>(pass, stage, from, to, lines);
   }
 }
 
-/// Calls `visit(line, element)` for all elements of the CTA's lines, neighbouring threads with neighbouring ones.
+/// Calls `visit(line, element)` for all elements of the CTA's lines, neighbouring threads with neighbouring
+/// ones.
 template <class Visit>
 __device__ void for_each_element(const Pass& pass, bool by_line, unsigned lines, Visit visit) {
   for (unsigned i = threadIdx.x; i < pass.block_lines.value * pass.length.value; i += blockDim.x) {
