@@ -30,6 +30,7 @@ inline constexpr int kFunctionMaxDynamicShared = 8;
     (void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t, int, Stream))                  \
   X(cudaMemset, (void*, int, std::size_t))                                                                  \
   X(cudaMemsetAsync, (void*, int, std::size_t, Stream))                                                     \
+  X(cudaGetLastError, ())                                                                                   \
   X(cudaGetDevice, (int*))                                                                                  \
   X(cudaSetDevice, (int))                                                                                   \
   X(cudaGetDeviceCount, (int*))                                                                             \
