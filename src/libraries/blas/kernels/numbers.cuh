@@ -92,6 +92,18 @@ __device__ inline Complex<T> multiply_add(Complex<T> a, Complex<T> b, Complex<T>
   return {a.re * b.re - a.im * b.im + c.re, a.re * b.im + a.im * b.re + c.im};
 }
 template <class T>
+__device__ inline T divide(T a, T b) {
+  return a / b;
+}
+/// By Smith's method: without the square of b, which might overflow.
+template <class T>
+__device__ inline Complex<T> divide(Complex<T> a, Complex<T> b) {
+  const bool wide = (b.re < 0 ? -b.re : b.re) >= (b.im < 0 ? -b.im : b.im);
+  const T ratio = wide ? b.im / b.re : b.re / b.im, whole = wide ? b.re + b.im * ratio : b.im + b.re * ratio;
+  if (wide) return {(a.re + a.im * ratio) / whole, (a.im - a.re * ratio) / whole};
+  return {(a.re * ratio + a.im) / whole, (a.im * ratio - a.re) / whole};
+}
+template <class T>
 __device__ inline T conjugate(T a) {
   return a;
 }
@@ -128,13 +140,14 @@ template <>
 struct ScalarOf<float> {
   __device__ static float read(const Scalar& s) {
     if (s.pointer == nullptr) return static_cast<float>(s.real);
-    return s.is_half ? to_float(*static_cast<const Half*>(s.pointer)) : *static_cast<const float*>(s.pointer);
+    return s.kind == kScalarHalf ? to_float(*static_cast<const Half*>(s.pointer)) : *static_cast<const float*>(s.pointer);
   }
 };
 template <class T>
 struct ScalarOf<Complex<T>> {
   __device__ static Complex<T> read(const Scalar& s) {
     if (s.pointer == nullptr) return {static_cast<T>(s.real), static_cast<T>(s.imaginary)};
+    if (s.kind == kScalarReal) return {*static_cast<const T*>(s.pointer), 0};
     return *static_cast<const Complex<T>*>(s.pointer);
   }
 };
