@@ -45,8 +45,7 @@ const GemmTile& tile_for(std::span<const GemmTile> tiles, const GemmArguments& g
 
 const GemmKind* find_gemm(DataType a, DataType c, DataType accumulator, int arch) {
   for (const GemmKind& kind : kKinds)
-    if (kind.a == a && kind.c == c && kind.accumulator == accumulator && kind.arch <= arch)
-      return &kind;
+    if (kind.a == a && kind.c == c && kind.accumulator == accumulator && kind.arch <= arch) return &kind;
   return nullptr;
 }
 
@@ -115,8 +114,12 @@ void gemm(const Context& context, const GemmKind& kind, DataType scale, const Ge
   g.triangle = call.triangle, g.real_diagonal = call.hermitian;
   g.alpha = scalar_of(context, call.alpha, scale, call.hermitian);
   g.beta = scalar_of(context, call.beta, scale, call.hermitian);
+  launch_gemm(context, kind, g);
+}
+
+void launch_gemm(const Context& context, const GemmKind& kind, const GemmArguments& arguments) {
   launch_gemm(kernels_of("gemm_" + std::string(kind.file)), "lockstep_blas_gemm_" + std::string(kind.name),
-              kind.tiles, g, context.multiprocessors, context.stream);
+              kind.tiles, arguments, context.multiprocessors, context.stream);
 }
 
 }  // namespace lockstep::libraries::blas

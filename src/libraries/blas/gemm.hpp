@@ -15,7 +15,8 @@ struct GemmTile {
   int rows, columns, threads;
 };
 
-/// Kernels for one choice of types, from large tiles to small ones: lockstep_blas_gemm_NAME_ROWS in gemm_FILE.ptx.
+/// Kernels for one choice of types, from large tiles to small ones: lockstep_blas_gemm_NAME_ROWS in
+/// gemm_FILE.ptx.
 struct GemmKind {
   const char *name, *file;
   DataType a, c;  // elements of A and B; of C and D
@@ -51,11 +52,15 @@ struct GemmCall {
 
 struct Context;
 
+/// Enqueues what is known to be right.
+void launch_gemm(const Context& context, const GemmKind& kind, const GemmArguments& arguments);
+
 /// Checks and enqueues `call`. `scale`: the type of alpha and beta.
 void gemm(const Context& context, const GemmKind& kind, DataType scale, const GemmCall& call);
 
 /// alpha or beta of a call. `real_of_complex`: for complex sums.
-[[nodiscard]] Scalar scalar_of(const Context& context, const void* value, DataType type, bool real_of_complex = false);
+[[nodiscard]] Scalar scalar_of(const Context& context, const void* value, DataType type,
+                               bool real_of_complex = false);
 [[nodiscard]] Scalar scalar_of(double real, double imaginary = 0);
 
 /// A size that kernels count with; throws where it is negative, or more than they can.

@@ -9,7 +9,8 @@ struct Scalar {
   double real, imaginary;
   int kind;  // ScalarKind of what `pointer` points to
 };
-enum ScalarKind { kScalarOfSums = 0, kScalarHalf = 1, kScalarReal = 2 };  // the sums' type; the real type of complex sums
+/// Of the sums' type; a half; the real type of complex sums; to be conjugated.
+enum ScalarKind { kScalarOfSums = 0, kScalarHalf = 1, kScalarReal = 2, kScalarConjugate = 3 };
 
 enum GemmOperation { kOpN = 0, kOpT = 1, kOpC = 2 };
 enum GemmTriangle { kWholeMatrix = 0, kLowerTriangle = 1, kUpperTriangle = 2 };

@@ -31,10 +31,13 @@ std::optional<Types> types_of(int compute, DataType a) {
       if (a == kComplex32) return Types{kComplex32, kComplex32};
       return Types{kReal32, kReal32};
     case kCompute64F:
-    case kCompute64FPedantic: return Types{a, a};
+    case kCompute64FPedantic:
+      return Types{a, a};
     case kCompute32I:
-    case kCompute32IPedantic: return Types{kInt32, kInt32};
-    default: return {};
+    case kCompute32IPedantic:
+      return Types{kInt32, kInt32};
+    default:
+      return {};
   }
 }
 
@@ -50,47 +53,47 @@ Status extended(void* handle, const char* name, int a, int b, int c, int compute
             ? find_gemm(type, static_cast<DataType>(c), types->accumulator, context.arch)
             : nullptr;
     if (kind == nullptr)
-      refuse(fmt::format("{}: A, B and C of cudaDataType {}, {} and {} with compute type {}", name, a, b, c, compute));
+      refuse(fmt::format("{}: A, B and C of cudaDataType {}, {} and {} with compute type {}", name, a, b, c,
+                         compute));
     gemm(context, *kind, types->scale, call);
   });
 }
 
 }  // namespace
 
-#define LOCKSTEP_EX(name, Unused, Int)                                                                        \
-  LOCKSTEP_LIBRARY_API Status name(void* handle, Operation op_a, Operation op_b, Int m, Int n, Int k,         \
-                                   const void* alpha, const void* a, int a_type, Int lda, const void* b,      \
-                                   int b_type, Int ldb, const void* beta, void* c, int c_type, Int ldc,       \
-                                   int compute, int algorithm) {                                              \
-    return extended(handle, #name, a_type, b_type, c_type, compute, algorithm,                                \
-                    {op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc});                              \
+#define LOCKSTEP_EX(name, Unused, Int)                                                                   \
+  LOCKSTEP_LIBRARY_API Status name(void* handle, Operation op_a, Operation op_b, Int m, Int n, Int k,    \
+                                   const void* alpha, const void* a, int a_type, Int lda, const void* b, \
+                                   int b_type, Int ldb, const void* beta, void* c, int c_type, Int ldc,  \
+                                   int compute, int algorithm) {                                         \
+    return extended(handle, #name, a_type, b_type, c_type, compute, algorithm,                           \
+                    {op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc});                         \
   }
-#define LOCKSTEP_EX_STRIDED(name, Unused, Int)                                                                \
-  LOCKSTEP_LIBRARY_API Status name(void* handle, Operation op_a, Operation op_b, Int m, Int n, Int k,         \
-                                   const void* alpha, const void* a, int a_type, Int lda, long long stride_a, \
-                                   const void* b, int b_type, Int ldb, long long stride_b, const void* beta,  \
-                                   void* c, int c_type, Int ldc, long long stride_c, Int batches,             \
-                                   int compute, int algorithm) {                                              \
-    return extended(handle, #name, a_type, b_type, c_type, compute, algorithm,                                \
-                    {op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, stride_a, stride_b, stride_c,  \
-                     batches});                                                                               \
+#define LOCKSTEP_EX_STRIDED(name, Unused, Int)                                                              \
+  LOCKSTEP_LIBRARY_API Status name(void* handle, Operation op_a, Operation op_b, Int m, Int n, Int k,       \
+                                   const void* alpha, const void* a, int a_type, Int lda,                   \
+                                   long long stride_a, const void* b, int b_type, Int ldb,                  \
+                                   long long stride_b, const void* beta, void* c, int c_type, Int ldc,      \
+                                   long long stride_c, Int batches, int compute, int algorithm) {           \
+    return extended(                                                                                        \
+        handle, #name, a_type, b_type, c_type, compute, algorithm,                                          \
+        {op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, stride_a, stride_b, stride_c, batches}); \
   }
-#define LOCKSTEP_EX_POINTERS(name, Unused, Int)                                                               \
-  LOCKSTEP_LIBRARY_API Status name(void* handle, Operation op_a, Operation op_b, Int m, Int n, Int k,         \
-                                   const void* alpha, const void* const a[], int a_type, Int lda,             \
-                                   const void* const b[], int b_type, Int ldb, const void* beta,              \
-                                   void* const c[], int c_type, Int ldc, Int batches, int compute,            \
-                                   int algorithm) {                                                           \
-    return extended(handle, #name, a_type, b_type, c_type, compute, algorithm,                                \
-                    {op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, const_cast<void**>(c), ldc, 0, 0, 0,   \
-                     batches, true});                                                                         \
+#define LOCKSTEP_EX_POINTERS(name, Unused, Int)                                                             \
+  LOCKSTEP_LIBRARY_API Status name(                                                                         \
+      void* handle, Operation op_a, Operation op_b, Int m, Int n, Int k, const void* alpha,                 \
+      const void* const a[], int a_type, Int lda, const void* const b[], int b_type, Int ldb,               \
+      const void* beta, void* const c[], int c_type, Int ldc, Int batches, int compute, int algorithm) {    \
+    return extended(handle, #name, a_type, b_type, c_type, compute, algorithm,                              \
+                    {op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, const_cast<void**>(c), ldc, 0, 0, 0, \
+                     batches, true});                                                                       \
   }
-#define LOCKSTEP_TYPED_EX(name, T, Int)                                                                       \
-  LOCKSTEP_LIBRARY_API Status name(void* handle, Operation op_a, Operation op_b, Int m, Int n, Int k,         \
-                                   const T* alpha, const void* a, int a_type, Int lda, const void* b,         \
-                                   int b_type, Int ldb, const T* beta, void* c, int c_type, Int ldc) {        \
-    return extended(handle, #name, a_type, b_type, c_type, kCompute32F, -1,                                   \
-                    {op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc});                              \
+#define LOCKSTEP_TYPED_EX(name, T, Int)                                                                \
+  LOCKSTEP_LIBRARY_API Status name(void* handle, Operation op_a, Operation op_b, Int m, Int n, Int k,  \
+                                   const T* alpha, const void* a, int a_type, Int lda, const void* b,  \
+                                   int b_type, Int ldb, const T* beta, void* c, int c_type, Int ldc) { \
+    return extended(handle, #name, a_type, b_type, c_type, kCompute32F, -1,                            \
+                    {op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc});                       \
   }
 
 LOCKSTEP_BOTH_SIZES(LOCKSTEP_EX, cublasGemmEx, void)

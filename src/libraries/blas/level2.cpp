@@ -20,9 +20,7 @@ namespace {
 
 constexpr unsigned kThreads = 256, kRows = 32, kWarps = 8, kMaxGridY = 65535;
 
-unsigned ctas(std::int64_t size, unsigned block) {
-  return static_cast<unsigned>((size + block - 1) / block);
-}
+unsigned ctas(std::int64_t size, unsigned block) { return static_cast<unsigned>((size + block - 1) / block); }
 
 /// Where a vector of `n` elements begins.
 template <class T>
@@ -164,67 +162,70 @@ Status rank_two(void* handle, FillMode mode, const RankOne& call, const T* alpha
 
 }  // namespace
 
-#define LOCKSTEP_GEMV(letter, T, suffix, Int)                                                                   \
-  LOCKSTEP_LIBRARY_API Status cublas##letter##gemv_v2##suffix(                                                  \
-      void* handle, Operation op, Int m, Int n, const T* alpha, const T* a, Int lda, const T* x, Int inc_x,     \
-      const T* beta, T* y, Int inc_y) {                                                                         \
-    return gemv_entry<T>(handle, {op, m, n, alpha, a, lda, {x, inc_x}, beta, {y, inc_y}});                      \
-  }                                                                                                             \
-  LOCKSTEP_LIBRARY_API Status cublas##letter##gemvStridedBatched##suffix(                                       \
-      void* handle, Operation op, Int m, Int n, const T* alpha, const T* a, Int lda, long long stride_a,        \
-      const T* x, Int inc_x, long long stride_x, const T* beta, T* y, Int inc_y, long long stride_y,            \
-      Int batches) {                                                                                            \
-    return gemv_entry<T>(handle, {op, m, n, alpha, a, lda, {x, inc_x}, beta, {y, inc_y}, stride_a, stride_x,    \
-                                  stride_y, batches});                                                          \
-  }                                                                                                             \
-  LOCKSTEP_LIBRARY_API Status cublas##letter##gemvBatched##suffix(                                              \
-      void* handle, Operation op, Int m, Int n, const T* alpha, const T* const a[], Int lda,                    \
-      const T* const x[], Int inc_x, const T* beta, T* const y[], Int inc_y, Int batches) {                     \
-    return gemv_entry<T>(handle, {op, m, n, alpha, a, lda, {x, inc_x}, beta, {y, inc_y}, 0, 0, 0, batches,      \
-                                  true});                                                                       \
+#define LOCKSTEP_GEMV(letter, T, suffix, Int)                                                               \
+  LOCKSTEP_LIBRARY_API Status cublas##letter##gemv_v2##suffix(                                              \
+      void* handle, Operation op, Int m, Int n, const T* alpha, const T* a, Int lda, const T* x, Int inc_x, \
+      const T* beta, T* y, Int inc_y) {                                                                     \
+    return gemv_entry<T>(handle, {op, m, n, alpha, a, lda, {x, inc_x}, beta, {y, inc_y}});                  \
+  }                                                                                                         \
+  LOCKSTEP_LIBRARY_API Status cublas##letter##gemvStridedBatched##suffix(                                   \
+      void* handle, Operation op, Int m, Int n, const T* alpha, const T* a, Int lda, long long stride_a,    \
+      const T* x, Int inc_x, long long stride_x, const T* beta, T* y, Int inc_y, long long stride_y,        \
+      Int batches) {                                                                                        \
+    return gemv_entry<T>(                                                                                   \
+        handle,                                                                                             \
+        {op, m, n, alpha, a, lda, {x, inc_x}, beta, {y, inc_y}, stride_a, stride_x, stride_y, batches});    \
+  }                                                                                                         \
+  LOCKSTEP_LIBRARY_API Status cublas##letter##gemvBatched##suffix(                                          \
+      void* handle, Operation op, Int m, Int n, const T* alpha, const T* const a[], Int lda,                \
+      const T* const x[], Int inc_x, const T* beta, T* const y[], Int inc_y, Int batches) {                 \
+    return gemv_entry<T>(handle,                                                                            \
+                         {op, m, n, alpha, a, lda, {x, inc_x}, beta, {y, inc_y}, 0, 0, 0, batches, true});  \
   }
-#define LOCKSTEP_SYMV(name, T, hermitian, Int)                                                                  \
-  LOCKSTEP_LIBRARY_API Status name(void* handle, FillMode mode, Int n, const T* alpha, const T* a, Int lda,     \
-                                   const T* x, Int inc_x, const T* beta, T* y, Int inc_y) {                     \
-    return symv<T>(handle, mode, hermitian, n, alpha, a, lda, {x, inc_x}, beta, {y, inc_y});                    \
+#define LOCKSTEP_SYMV(name, T, hermitian, Int)                                                              \
+  LOCKSTEP_LIBRARY_API Status name(void* handle, FillMode mode, Int n, const T* alpha, const T* a, Int lda, \
+                                   const T* x, Int inc_x, const T* beta, T* y, Int inc_y) {                 \
+    return symv<T>(handle, mode, hermitian, n, alpha, a, lda, {x, inc_x}, beta, {y, inc_y});                \
   }
-#define LOCKSTEP_TRIANGULAR(name, T, solve, Int)                                                                \
-  LOCKSTEP_LIBRARY_API Status name(void* handle, FillMode mode, Operation op, Diagonal diagonal, Int n,         \
-                                   const T* a, Int lda, T* x, Int inc_x) {                                      \
-    return triangular<T, solve>(handle, mode, op, diagonal, n, a, lda, {x, inc_x});                             \
+#define LOCKSTEP_TRIANGULAR(name, T, solve, Int)                                                        \
+  LOCKSTEP_LIBRARY_API Status name(void* handle, FillMode mode, Operation op, Diagonal diagonal, Int n, \
+                                   const T* a, Int lda, T* x, Int inc_x) {                              \
+    return triangular<T, solve>(handle, mode, op, diagonal, n, a, lda, {x, inc_x});                     \
   }
-#define LOCKSTEP_GER(name, T, op, Int)                                                                          \
-  LOCKSTEP_LIBRARY_API Status name(void* handle, Int m, Int n, const T* alpha, const T* x, Int inc_x,           \
-                                   const T* y, Int inc_y, T* a, Int lda) {                                      \
-    return rank_one<T>(handle, {m, n, {x, inc_x}, {y, inc_y}, a, lda, kWholeMatrix, op}, alpha);                \
+#define LOCKSTEP_GER(name, T, op, Int)                                                                \
+  LOCKSTEP_LIBRARY_API Status name(void* handle, Int m, Int n, const T* alpha, const T* x, Int inc_x, \
+                                   const T* y, Int inc_y, T* a, Int lda) {                            \
+    return rank_one<T>(handle, {m, n, {x, inc_x}, {y, inc_y}, a, lda, kWholeMatrix, op}, alpha);      \
   }
-#define LOCKSTEP_SYR(name, T, S, op, hermitian, Int)                                                            \
-  LOCKSTEP_LIBRARY_API Status name(void* handle, FillMode mode, Int n, const S* alpha, const T* x, Int inc_x,   \
-                                   T* a, Int lda) {                                                             \
-    return rank_one<T>(handle, mode, {n, n, {x, inc_x}, {x, inc_x}, a, lda, kWholeMatrix, op, hermitian}, alpha); \
+#define LOCKSTEP_SYR(name, T, S, op, hermitian, Int)                                                      \
+  LOCKSTEP_LIBRARY_API Status name(void* handle, FillMode mode, Int n, const S* alpha, const T* x,        \
+                                   Int inc_x, T* a, Int lda) {                                            \
+    return rank_one<T>(handle, mode, {n, n, {x, inc_x}, {x, inc_x}, a, lda, kWholeMatrix, op, hermitian}, \
+                       alpha);                                                                            \
   }
-#define LOCKSTEP_SYR2(name, T, op, hermitian, Int)                                                              \
-  LOCKSTEP_LIBRARY_API Status name(void* handle, FillMode mode, Int n, const T* alpha, const T* x, Int inc_x,   \
-                                   const T* y, Int inc_y, T* a, Int lda) {                                      \
-    return rank_two<T>(handle, mode, {n, n, {x, inc_x}, {y, inc_y}, a, lda, kWholeMatrix, op, hermitian}, alpha); \
+#define LOCKSTEP_SYR2(name, T, op, hermitian, Int)                                                        \
+  LOCKSTEP_LIBRARY_API Status name(void* handle, FillMode mode, Int n, const T* alpha, const T* x,        \
+                                   Int inc_x, const T* y, Int inc_y, T* a, Int lda) {                     \
+    return rank_two<T>(handle, mode, {n, n, {x, inc_x}, {y, inc_y}, a, lda, kWholeMatrix, op, hermitian}, \
+                       alpha);                                                                            \
   }
 
-#define LOCKSTEP_LEVEL_2(letter, T, suffix, Int)                                      \
-  LOCKSTEP_GEMV(letter, T, suffix, Int)                                               \
-  LOCKSTEP_SYMV(cublas##letter##symv_v2##suffix, T, false, Int)                       \
-  LOCKSTEP_TRIANGULAR(cublas##letter##trmv_v2##suffix, T, false, Int)                 \
-  LOCKSTEP_TRIANGULAR(cublas##letter##trsv_v2##suffix, T, true, Int)                  \
-  LOCKSTEP_SYR(cublas##letter##syr_v2##suffix, T, T, kOpT, false, Int)                \
+#define LOCKSTEP_LEVEL_2(letter, T, suffix, Int)                       \
+  LOCKSTEP_GEMV(letter, T, suffix, Int)                                \
+  LOCKSTEP_SYMV(cublas##letter##symv_v2##suffix, T, false, Int)        \
+  LOCKSTEP_TRIANGULAR(cublas##letter##trmv_v2##suffix, T, false, Int)  \
+  LOCKSTEP_TRIANGULAR(cublas##letter##trsv_v2##suffix, T, true, Int)   \
+  LOCKSTEP_SYR(cublas##letter##syr_v2##suffix, T, T, kOpT, false, Int) \
   LOCKSTEP_SYR2(cublas##letter##syr2_v2##suffix, T, kOpT, false, Int)
-#define LOCKSTEP_REAL(letter, T, suffix, Int)                                         \
-  LOCKSTEP_LEVEL_2(letter, T, suffix, Int)                                            \
+#define LOCKSTEP_REAL(letter, T, suffix, Int) \
+  LOCKSTEP_LEVEL_2(letter, T, suffix, Int)    \
   LOCKSTEP_GER(cublas##letter##ger_v2##suffix, T, kOpT, Int)
-#define LOCKSTEP_COMPLEX(letter, T, S, suffix, Int)                                   \
-  LOCKSTEP_LEVEL_2(letter, T, suffix, Int)                                            \
-  LOCKSTEP_GER(cublas##letter##geru_v2##suffix, T, kOpT, Int)                         \
-  LOCKSTEP_GER(cublas##letter##gerc_v2##suffix, T, kOpC, Int)                         \
-  LOCKSTEP_SYMV(cublas##letter##hemv_v2##suffix, T, true, Int)                        \
-  LOCKSTEP_SYR(cublas##letter##her_v2##suffix, T, S, kOpC, true, Int)                 \
+#define LOCKSTEP_COMPLEX(letter, T, S, suffix, Int)                   \
+  LOCKSTEP_LEVEL_2(letter, T, suffix, Int)                            \
+  LOCKSTEP_GER(cublas##letter##geru_v2##suffix, T, kOpT, Int)         \
+  LOCKSTEP_GER(cublas##letter##gerc_v2##suffix, T, kOpC, Int)         \
+  LOCKSTEP_SYMV(cublas##letter##hemv_v2##suffix, T, true, Int)        \
+  LOCKSTEP_SYR(cublas##letter##her_v2##suffix, T, S, kOpC, true, Int) \
   LOCKSTEP_SYR2(cublas##letter##her2_v2##suffix, T, kOpC, true, Int)
 
 LOCKSTEP_REAL(S, float, , std::int32_t)

@@ -21,8 +21,8 @@ Status transfer(const Transfer& t, Enqueue enqueue) {
     require(t.from_ld > 0 && t.to_ld > 0);
     if (t.rows == 0 || t.columns == 0) return;
     const auto bytes = [&](std::int64_t n) { return static_cast<std::size_t>(n * t.bytes); };
-    if (enqueue(t.to, bytes(t.to_ld), t.from, bytes(t.from_ld), bytes(t.rows), static_cast<std::size_t>(t.columns),
-                t.kind) != 0)
+    if (enqueue(t.to, bytes(t.to_ld), t.from, bytes(t.from_ld), bytes(t.rows),
+                static_cast<std::size_t>(t.columns), t.kind) != 0)
       throw Error(Failure::kInvalidValue);
   });
 }
@@ -40,23 +40,22 @@ Transfer of_vector(std::int64_t n, std::int64_t bytes, const void* from, std::in
 
 }  // namespace
 
-#define LOCKSTEP_TRANSFERS(direction, kind, suffix, Int)                                                         \
-  LOCKSTEP_LIBRARY_API Status cublas##direction##Vector##suffix(Int n, Int bytes, const void* from, Int from_inc, \
-                                                                void* to, Int to_inc) {                          \
-    return now(of_vector(n, bytes, from, from_inc, to, to_inc, kind));                                           \
-  }                                                                                                              \
-  LOCKSTEP_LIBRARY_API Status cublas##direction##VectorAsync##suffix(                                            \
-      Int n, Int bytes, const void* from, Int from_inc, void* to, Int to_inc, Stream stream) {                   \
-    return later(of_vector(n, bytes, from, from_inc, to, to_inc, kind), stream);                                 \
-  }                                                                                                              \
-  LOCKSTEP_LIBRARY_API Status cublas##direction##Matrix##suffix(Int rows, Int columns, Int bytes,                \
-                                                                const void* from, Int from_ld, void* to,         \
-                                                                Int to_ld) {                                     \
-    return now({rows, columns, bytes, from, from_ld, to, to_ld, kind});                                          \
-  }                                                                                                              \
-  LOCKSTEP_LIBRARY_API Status cublas##direction##MatrixAsync##suffix(                                            \
-      Int rows, Int columns, Int bytes, const void* from, Int from_ld, void* to, Int to_ld, Stream stream) {     \
-    return later({rows, columns, bytes, from, from_ld, to, to_ld, kind}, stream);                                \
+#define LOCKSTEP_TRANSFERS(direction, kind, suffix, Int)                                                     \
+  LOCKSTEP_LIBRARY_API Status cublas##direction##Vector##suffix(Int n, Int bytes, const void* from,          \
+                                                                Int from_inc, void* to, Int to_inc) {        \
+    return now(of_vector(n, bytes, from, from_inc, to, to_inc, kind));                                       \
+  }                                                                                                          \
+  LOCKSTEP_LIBRARY_API Status cublas##direction##VectorAsync##suffix(                                        \
+      Int n, Int bytes, const void* from, Int from_inc, void* to, Int to_inc, Stream stream) {               \
+    return later(of_vector(n, bytes, from, from_inc, to, to_inc, kind), stream);                             \
+  }                                                                                                          \
+  LOCKSTEP_LIBRARY_API Status cublas##direction##Matrix##suffix(                                             \
+      Int rows, Int columns, Int bytes, const void* from, Int from_ld, void* to, Int to_ld) {                \
+    return now({rows, columns, bytes, from, from_ld, to, to_ld, kind});                                      \
+  }                                                                                                          \
+  LOCKSTEP_LIBRARY_API Status cublas##direction##MatrixAsync##suffix(                                        \
+      Int rows, Int columns, Int bytes, const void* from, Int from_ld, void* to, Int to_ld, Stream stream) { \
+    return later({rows, columns, bytes, from, from_ld, to, to_ld, kind}, stream);                            \
   }
 
 LOCKSTEP_TRANSFERS(Set, kHostToDevice, , std::int32_t)

@@ -23,7 +23,8 @@ struct VectorCall {
 /// Enqueues lockstep_blas_NAME of vector.ptx. Nothing to do where there are no elements.
 void launch_vector(const Context& context, const std::string& name, const VectorArguments& arguments);
 
-/// Reduces by lockstep_blas_NAME of reduce.ptx. The result, of `bytes`, is where the pointer mode says `result` is.
+/// Reduces by lockstep_blas_NAME of reduce.ptx. The result, of `bytes`, is where the pointer mode says
+/// `result` is.
 void reduce(const Context& context, const std::string& name, VectorArguments arguments, void* result,
             std::size_t bytes);
 

@@ -7,7 +7,8 @@
 
 namespace lockstep::libraries::blas {
 
-/// A CTA computes BM x BN elements, each warp WM x WN of them, in steps of BK. Element: the tensor cores' name for In.
+/// A CTA computes BM x BN elements, each warp WM x WN of them, in steps of BK. Element: the tensor cores'
+/// name for In.
 template <class Element, class In, class Out, int BM, int BN, int BK, int WM, int WN, bool EPILOGUE>
 struct TensorGemm {
   static constexpr int kWarpsDown = BM / WM, kWarps = kWarpsDown * (BN / WN), kThreads = 32 * kWarps;
@@ -40,8 +41,8 @@ struct TensorGemm {
         for (int j = 0; j < kAcross; ++j) mma_sync(sums[i][j], columns[i], rows[j], sums[i][j]);
     }
   }
-  __device__ static void multiply_tiles(const GemmArguments& g, Tiles& tiles, int row0, int column0, long long batch,
-                                        int down, int across, Sums (&sums)[kDown][kAcross]) {
+  __device__ static void multiply_tiles(const GemmArguments& g, Tiles& tiles, int row0, int column0,
+                                        long long batch, int down, int across, Sums (&sums)[kDown][kAcross]) {
     A a(matrix_of<In>(g, g.a, g.stride_a, batch), g.lda, g.op_a != kOpN, false, row0, g.m, g.k);
     B b(matrix_of<In>(g, g.b, g.stride_b, batch), g.ldb, g.op_b == kOpN, false, column0, g.n, g.k);
     const int steps = (g.k + BK - 1) / BK;
@@ -65,8 +66,8 @@ struct TensorGemm {
     }
   }
   /// A fragment by way of shared memory: where its elements are in registers is not known.
-  __device__ static void write(const Output<Out, float, EPILOGUE>& output, float* buffer, const Sums& sums, int row,
-                               int column) {
+  __device__ static void write(const Output<Out, float, EPILOGUE>& output, float* buffer, const Sums& sums,
+                               int row, int column) {
     constexpr int kLanes = 32;
     nvcuda::wmma::store_matrix_sync(buffer, sums, kPitchOut, nvcuda::wmma::mem_col_major);
     __syncwarp();
@@ -89,7 +90,8 @@ struct TensorGemm {
       for (int i = 0; i < kDown; ++i)
 #pragma unroll
         for (int j = 0; j < kAcross; ++j) nvcuda::wmma::fill_fragment(sums[i][j], 0.0f);
-      if (g.k > 0 && !is_zero(output.alpha)) multiply_tiles(g, tiles, row0, column0, batch, down, across, sums);
+      if (g.k > 0 && !is_zero(output.alpha))
+        multiply_tiles(g, tiles, row0, column0, batch, down, across, sums);
 #pragma unroll
       for (int i = 0; i < kDown; ++i)
 #pragma unroll
@@ -102,9 +104,9 @@ struct TensorGemm {
 }  // namespace lockstep::libraries::blas
 
 /// The kernel `name`.
-#define LOCKSTEP_TENSOR_GEMM(name, Element, In, Out, BM, BN, BK, WM, WN, EPILOGUE)                           \
-  extern "C" __global__ void __launch_bounds__(32 * (BM / WM) * (BN / WN))                                   \
-      name(const __grid_constant__ lockstep::libraries::blas::GemmArguments g) {                             \
-    using namespace lockstep::libraries::blas;                                                               \
-    TensorGemm<Element, In, Out, BM, BN, BK, WM, WN, EPILOGUE>::run(g);                                      \
+#define LOCKSTEP_TENSOR_GEMM(name, Element, In, Out, BM, BN, BK, WM, WN, EPILOGUE) \
+  extern "C" __global__ void __launch_bounds__(32 * (BM / WM) * (BN / WN))         \
+      name(const __grid_constant__ lockstep::libraries::blas::GemmArguments g) {   \
+    using namespace lockstep::libraries::blas;                                     \
+    TensorGemm<Element, In, Out, BM, BN, BK, WM, WN, EPILOGUE>::run(g);            \
   }

@@ -25,7 +25,8 @@ struct MatrixVector {
   }
   template <class U>
   __device__ const U* place(const void* base, long long stride, long long batch) const {
-    return g.by_pointers ? static_cast<const U* const*>(base)[batch] : static_cast<const U*>(base) + batch * stride;
+    return g.by_pointers ? static_cast<const U* const*>(base)[batch]
+                         : static_cast<const U*>(base) + batch * stride;
   }
   /// y is not read where beta is zero.
   __device__ void write(int row, T sum) const {
@@ -73,7 +74,8 @@ __device__ void gemv_t(const MatrixVectorArguments& g) {
     const MatrixVector<T> p(g, batch);
     T sum = zero<T>();
     if (j < g.n && !is_zero(p.alpha))
-      for (int i = lane; i < g.m; i += kSide) sum = multiply_add(p.conjugated(p.a[i + j * g.lda]), p.x_at(i), sum);
+      for (int i = lane; i < g.m; i += kSide)
+        sum = multiply_add(p.conjugated(p.a[i + j * g.lda]), p.x_at(i), sum);
     values[warp][lane] = sum;
     __syncwarp();
     for (int half = kSide / 2; half > 0; half /= 2) {
@@ -85,9 +87,11 @@ __device__ void gemv_t(const MatrixVectorArguments& g) {
   }
 }
 
-/// From what is stored of a tile to the whole of it. `mirrored`: the tile on the other side of the diagonal was loaded.
+/// From what is stored of a tile to the whole of it. `mirrored`: the tile on the other side of the diagonal
+/// was loaded.
 template <class T>
-__device__ void mirror_tile(const MatrixVector<T>& p, T (&tile)[kSide][kSide + 1], int row0, int column0, bool mirrored) {
+__device__ void mirror_tile(const MatrixVector<T>& p, T (&tile)[kSide][kSide + 1], int row0, int column0,
+                            bool mirrored) {
   const bool lower = p.g.triangle == kLowerTriangle;
   const int x = threadIdx.x % kSide, first = threadIdx.x / kSide;
   T kept[kSide / kLanes];
@@ -102,7 +106,8 @@ __device__ void mirror_tile(const MatrixVector<T>& p, T (&tile)[kSide][kSide + 1
   __syncthreads();
 }
 
-/// A tile of a matrix of which one triangle is stored: whole, or (TRIANGULAR) with zeros in the other triangle.
+/// A tile of a matrix of which one triangle is stored: whole, or (TRIANGULAR) with zeros in the other
+/// triangle.
 template <class T, bool TRIANGULAR>
 __device__ void load_tile(const MatrixVector<T>& p, T (&tile)[kSide][kSide + 1], int row0, int column0) {
   const MatrixVectorArguments& g = p.g;
@@ -120,6 +125,19 @@ __device__ void load_tile(const MatrixVector<T>& p, T (&tile)[kSide][kSide + 1],
   }
   __syncthreads();
   if constexpr (!TRIANGULAR) mirror_tile(p, tile, row0, column0, mirrored);
+}
+
+/// y, a matrix, := A as a whole, or (TRIANGULAR) with zeros in the other triangle.
+template <class T, bool TRIANGULAR>
+__device__ void expand(const MatrixVectorArguments& g) {
+  __shared__ T tile[kSide][kSide + 1];
+  const MatrixVector<T> p(g, 0);
+  const int row0 = blockIdx.x * kSide, column0 = blockIdx.y * kSide, i = row0 + threadIdx.x % kSide;
+  const bool empty = g.triangle == kLowerTriangle ? row0 < column0 : row0 > column0;
+  if (!TRIANGULAR || !empty) load_tile<T, TRIANGULAR>(p, tile, row0, column0);
+  for (int y = threadIdx.x / kSide; y < kSide; y += kLanes)
+    if (i < g.m && column0 + y < g.m)
+      p.y[i + (column0 + y) * g.inc_y] = TRIANGULAR && empty ? zero<T>() : tile[y][threadIdx.x % kSide];
 }
 
 /// y := alpha A x + beta y of a symmetric or Hermitian A.
@@ -198,8 +216,8 @@ __device__ void trsv(const MatrixVectorArguments& g) {
   }
 }
 
-/// A := A + alpha x op(y)^T, in `triangle` only; y may be x. Hermitian: with the conjugate of y, and a real diagonal.
-/// Here `x` and `y` are vectors that are read, and `a` is written.
+/// A := A + alpha x op(y)^T, in `triangle` only; y may be x. Hermitian: with the conjugate of y, and a real
+/// diagonal. Here `x` and `y` are vectors that are read, and `a` is written.
 template <class T>
 __device__ void rank_one(const MatrixVectorArguments& g) {
   const MatrixVector<T> p(g, 0);
@@ -218,9 +236,9 @@ __device__ void rank_one(const MatrixVectorArguments& g) {
 
 }  // namespace lockstep::libraries::blas
 
-#define LOCKSTEP_MATRIX_VECTOR(name, ...)                                                                  \
-  extern "C" __global__ void __launch_bounds__(256)                                                        \
-      lockstep_blas_##name(const __grid_constant__ lockstep::libraries::blas::MatrixVectorArguments g) {   \
-    using namespace lockstep::libraries::blas;                                                             \
-    __VA_ARGS__(g);                                                                                        \
+#define LOCKSTEP_MATRIX_VECTOR(name, ...)                                                                \
+  extern "C" __global__ void __launch_bounds__(256)                                                      \
+      lockstep_blas_##name(const __grid_constant__ lockstep::libraries::blas::MatrixVectorArguments g) { \
+    using namespace lockstep::libraries::blas;                                                           \
+    __VA_ARGS__(g);                                                                                      \
   }

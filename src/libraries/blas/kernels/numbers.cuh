@@ -140,7 +140,8 @@ template <>
 struct ScalarOf<float> {
   __device__ static float read(const Scalar& s) {
     if (s.pointer == nullptr) return static_cast<float>(s.real);
-    return s.kind == kScalarHalf ? to_float(*static_cast<const Half*>(s.pointer)) : *static_cast<const float*>(s.pointer);
+    return s.kind == kScalarHalf ? to_float(*static_cast<const Half*>(s.pointer))
+                                 : *static_cast<const float*>(s.pointer);
   }
 };
 template <class T>
@@ -148,7 +149,8 @@ struct ScalarOf<Complex<T>> {
   __device__ static Complex<T> read(const Scalar& s) {
     if (s.pointer == nullptr) return {static_cast<T>(s.real), static_cast<T>(s.imaginary)};
     if (s.kind == kScalarReal) return {*static_cast<const T*>(s.pointer), 0};
-    return *static_cast<const Complex<T>*>(s.pointer);
+    const Complex<T> value = *static_cast<const Complex<T>*>(s.pointer);
+    return s.kind == kScalarConjugate ? conjugate(value) : value;
   }
 };
 

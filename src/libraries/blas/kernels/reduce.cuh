@@ -22,7 +22,8 @@ __device__ inline T magnitude(Complex<T> x) {
   return magnitude(x.re) + magnitude(x.im);
 }
 
-/// What is reduced: the value of element i, how two values combine (the first from lower elements), what is stored.
+/// What is reduced: the value of element i, how two values combine (the first from lower elements), what is
+/// stored.
 template <class Stored, class T>
 struct Dot {
   using Value = T;
@@ -102,7 +103,8 @@ struct Norm {
   }
 };
 
-/// The first of the elements with the largest (LEAST: the smallest) magnitude, counted from 1; 0: there is none.
+/// The first of the elements with the largest (LEAST: the smallest) magnitude, counted from 1; 0: there is
+/// none.
 template <class T, bool LEAST>
 struct Extreme {
   using Real = typename RealOf<T>::Type;
@@ -135,7 +137,8 @@ __device__ typename Op::Value reduce_cta(typename Op::Value value) {
   __syncthreads();
 #pragma unroll 1
   for (unsigned half = 128; half > 0; half /= 2) {
-    if (threadIdx.x < half) values[threadIdx.x] = Op::combine(values[threadIdx.x], values[threadIdx.x + half]);
+    if (threadIdx.x < half)
+      values[threadIdx.x] = Op::combine(values[threadIdx.x], values[threadIdx.x + half]);
     __syncthreads();
   }
   return values[0];
@@ -164,6 +167,6 @@ __device__ void reduce_partials(const VectorArguments& v) {
 
 }  // namespace lockstep::libraries::blas
 
-#define LOCKSTEP_REDUCTION(name, ...)                       \
-  LOCKSTEP_VECTOR(name, reduce<__VA_ARGS__>)                \
+#define LOCKSTEP_REDUCTION(name, ...)        \
+  LOCKSTEP_VECTOR(name, reduce<__VA_ARGS__>) \
   LOCKSTEP_VECTOR(name##_end, reduce_partials<__VA_ARGS__>)

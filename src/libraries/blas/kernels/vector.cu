@@ -1,9 +1,9 @@
 #include "libraries/blas/kernels/vector.cuh"
 
-#define LOCKSTEP_VECTORS(suffix, T) \
-  LOCKSTEP_VECTOR(axpy_##suffix, axpy<T, T>) \
+#define LOCKSTEP_VECTORS(suffix, T)             \
+  LOCKSTEP_VECTOR(axpy_##suffix, axpy<T, T>)    \
   LOCKSTEP_VECTOR(scal_##suffix, scal<T, T, T>) \
-  LOCKSTEP_VECTOR(copy_##suffix, copy<T>) \
+  LOCKSTEP_VECTOR(copy_##suffix, copy<T>)       \
   LOCKSTEP_VECTOR(swap_##suffix, exchange<T>)
 
 LOCKSTEP_VECTORS(f32, float)

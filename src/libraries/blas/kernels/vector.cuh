@@ -23,7 +23,8 @@ template <class Body>
 __device__ void for_each(const VectorArguments& v, Body body) {
   const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
 #pragma unroll 1
-  for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < v.n; i += step) body(i);
+  for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < v.n; i += step)
+    body(i);
 }
 
 /// Stored: of the vectors' elements; T: what is computed with; S: alpha's type.
@@ -34,7 +35,8 @@ __device__ void axpy(const VectorArguments& v) {
   auto* y = static_cast<Stored*>(v.y);
   if (is_zero(alpha)) return;
   for_each(v, [&](long long i) {
-    const T sum = multiply_add(alpha, Convert<T, Stored>::of(x[i * v.inc_x]), Convert<T, Stored>::of(y[i * v.inc_y]));
+    const T sum =
+        multiply_add(alpha, Convert<T, Stored>::of(x[i * v.inc_x]), Convert<T, Stored>::of(y[i * v.inc_y]));
     y[i * v.inc_y] = Convert<Stored, T>::of(sum);
   });
 }
@@ -77,9 +79,9 @@ __device__ void rot(const VectorArguments& v) {
 
 }  // namespace lockstep::libraries::blas
 
-#define LOCKSTEP_VECTOR(name, ...)                                                                       \
-  extern "C" __global__ void __launch_bounds__(256)                                                      \
-      lockstep_blas_##name(const __grid_constant__ lockstep::libraries::blas::VectorArguments v) {       \
-    using namespace lockstep::libraries::blas;                                                           \
-    __VA_ARGS__(v);                                                                                      \
+#define LOCKSTEP_VECTOR(name, ...)                                                                 \
+  extern "C" __global__ void __launch_bounds__(256)                                                \
+      lockstep_blas_##name(const __grid_constant__ lockstep::libraries::blas::VectorArguments v) { \
+    using namespace lockstep::libraries::blas;                                                     \
+    __VA_ARGS__(v);                                                                                \
   }
