@@ -27,7 +27,7 @@ __asm__(R"(.section .rodata
 @declarations@
 namespace lockstep::libraries::@name@ {
 std::string_view embedded_ptx(std::string_view file);
-std::string_view embedded_ptx(std::string_view file) {
+std::string_view embedded_ptx([[maybe_unused]] std::string_view file) {
 @choices@  return {};
 }
 }  // namespace lockstep::libraries::@name@
@@ -66,3 +66,4 @@ function(lockstep_cuda_library name file)
 endfunction()
 
 lockstep_cuda_library(blas cublas VERSIONS 13 12)
+lockstep_cuda_library(solver cusolver VERSIONS 12 11 USES blas)

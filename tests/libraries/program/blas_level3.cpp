@@ -23,8 +23,8 @@
                          int);
 extern "C" {
 LEVEL_3(float, S)
-LEVEL_3(double, D) LEVEL_3(Complex64, C) LEVEL_3(Complex128, Z) HERMITIAN(Complex64, float, C)
-    HERMITIAN(Complex128, double, Z)
+LEVEL_3(double, D)
+LEVEL_3(Complex64, C) LEVEL_3(Complex128, Z) HERMITIAN(Complex64, float, C) HERMITIAN(Complex128, double, Z)
 }
 
 namespace {

@@ -119,7 +119,7 @@ __device__ void load_tile(const MatrixVector<T>& p, T (&tile)[kSide][kSide + 1],
     const int i = from_row + x, j = from_column + y;
     T value = zero<T>();
     if (i < g.m && j < g.m && (lower ? i >= j : i <= j)) value = p.a[i + j * g.lda];
-    if (i == j && g.unit) value = T{1};
+    if (i == j && g.unit) value = FromReal<T>::of(1);
     if (i == j && g.hermitian) drop_imaginary(value);
     tile[y][x] = value;
   }

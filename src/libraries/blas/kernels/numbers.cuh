@@ -58,6 +58,16 @@ struct Convert<Bfloat, float> {
   __device__ static Bfloat of(float x) { return to_bfloat(x); }
 };
 
+/// A number of T without an imaginary part. (nvcc 13 leaves that of T{x} undefined in conditional expressions.)
+template <class T>
+struct FromReal {
+  __device__ static T of(T x) { return x; }
+};
+template <class T>
+struct FromReal<Complex<T>> {
+  __device__ static Complex<T> of(T x) { return {x, 0}; }
+};
+
 template <class T>
 __device__ inline T multiply(T a, T b) {
   return a * b;
