@@ -27,13 +27,12 @@ __asm__(R"(.section .rodata
 @declarations@
 namespace lockstep::libraries::@name@ {
 std::string_view embedded_ptx(std::string_view file);
-std::string_view embedded_ptx(std::string_view file) {
+std::string_view embedded_ptx([[maybe_unused]] std::string_view file) {
 @choices@  return {};
 }
 }  // namespace lockstep::libraries::@name@
 ]=])
   set_source_files_properties(${output} PROPERTIES OBJECT_DEPENDS "${texts}")
-  lockstep_compile_alone(${output})
 endfunction()
 
 # lockstep_cuda_library(NAME FILE VERSIONS VERSION... [EXPORTS PATTERN...] [USES NAME...]): src/libraries/NAME as libFILE.so.VERSION,
@@ -50,8 +49,8 @@ function(lockstep_cuda_library name file)
   set(target lockstep_libraries_${name})
   add_library(${target} STATIC ${sources} ${embedded})
   target_link_libraries(${target} PUBLIC lockstep_libraries_common ${LIBRARY_USES})
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  lockstep_compile_alone(${PROJECT_SOURCE_DIR}/src/libraries/${name}/unsupported.cpp)
+  # What is not implemented is a weak definition of a name that another file may define.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
   string(REPLACE ";" "; " patterns "${LIBRARY_EXPORTS}")
   foreach(version ${LIBRARY_VERSIONS})
     set(soname lib${file}.so.${version})
@@ -67,3 +66,4 @@ function(lockstep_cuda_library name file)
 endfunction()
 
 lockstep_cuda_library(blas cublas VERSIONS 13 12)
+lockstep_cuda_library(solver cusolver VERSIONS 12 11 USES blas)

@@ -10,11 +10,24 @@
 namespace lockstep::libraries::blas {
 namespace {
 
-constexpr GemmTile kLarge[] = {{128, 128, 256}, {64, 64, 256}, {32, 32, 64}};
+constexpr GemmTile kFrom128[] = {{128, 128, 256}, {64, 64, 256}, {32, 32, 64}},
+                   kFrom64[] = {{64, 64, 256}, {32, 32, 64}}, kComplex[] = {{64, 64, 256}, {32, 32, 256}},
+                   kTensor[] = {{128, 128, 256}, {64, 64, 128}};
 
 // Where there is a choice, the first that the device's architecture has.
 constexpr GemmKind kKinds[] = {
-    {"f32", kReal32, kReal32, kReal32, kLarge},
+    {"f32", "f32", kReal32, kReal32, kReal32, 0, kFrom128},
+    {"f64", "f64", kReal64, kReal64, kReal64, 0, kFrom64},
+    {"c32", "c32", kComplex32, kComplex32, kComplex32, 0, kComplex},
+    {"c64", "c64", kComplex64, kComplex64, kComplex64, 0, kComplex},
+    {"f16", "f16", kReal16, kReal16, kReal32, 0, kTensor},
+    {"f16f32", "f16", kReal16, kReal32, kReal32, 0, kTensor},
+    {"bf16_sm80", "bf16_sm80", kBfloat16, kBfloat16, kReal32, 80, kTensor},
+    {"bf16f32_sm80", "bf16_sm80", kBfloat16, kReal32, kReal32, 80, kTensor},
+    {"bf16", "bf16", kBfloat16, kBfloat16, kReal32, 0, kFrom64},
+    {"bf16f32", "bf16", kBfloat16, kReal32, kReal32, 0, kFrom64},
+    {"i8", "i8", kInt8, kInt32, kInt32, 0, kFrom64},
+    {"i8f32", "i8", kInt8, kReal32, kReal32, 0, kFrom64},
 };
 
 std::int64_t blocks(std::int64_t size, std::int64_t block) { return (size + block - 1) / block; }
@@ -30,9 +43,9 @@ const GemmTile& tile_for(std::span<const GemmTile> tiles, const GemmArguments& g
 
 }  // namespace
 
-const GemmKind* find_gemm(DataType a, DataType c, DataType accumulator, int) {
+const GemmKind* find_gemm(DataType a, DataType c, DataType accumulator, int arch) {
   for (const GemmKind& kind : kKinds)
-    if (kind.a == a && kind.c == c && kind.accumulator == accumulator) return &kind;
+    if (kind.a == a && kind.c == c && kind.accumulator == accumulator && kind.arch <= arch) return &kind;
   return nullptr;
 }
 
@@ -57,9 +70,10 @@ int size_of(std::int64_t size) {
 
 Scalar scalar_of(double real, double imaginary) { return {nullptr, real, imaginary, 0}; }
 
-Scalar scalar_of(const Context& context, const void* value, DataType type) {
+Scalar scalar_of(const Context& context, const void* value, DataType type, bool real_of_complex) {
   require(value != nullptr);
-  if (context.on_device()) return {value, 0, 0, type == kReal16};
+  const int kind = real_of_complex ? kScalarReal : type == kReal16 ? kScalarHalf : kScalarOfSums;
+  if (context.on_device()) return {value, 0, 0, kind};
   const auto read = [&]<class T>(T number, std::size_t at = 0) {
     std::memcpy(&number, static_cast<const char*>(value) + at * sizeof number, sizeof number);
     return number;
@@ -97,12 +111,15 @@ void gemm(const Context& context, const GemmKind& kind, DataType scale, const Ge
   g.stride_a = call.stride_a, g.stride_b = call.stride_b, g.stride_c = g.stride_d = call.stride_c;
   g.batches = call.batches, g.by_pointers = call.by_pointers;
   g.op_a = call.op_a, g.op_b = call.op_b;
-  g.triangle = call.triangle, g.real_diagonal = call.real_diagonal;
-  g.alpha = scalar_of(context, call.alpha, scale);
-  g.beta = scalar_of(context, call.beta, scale);
-  const std::string name = kind.name;
-  launch_gemm(kernels_of("gemm_" + name), "lockstep_blas_gemm_" + name, kind.tiles, g,
-              context.multiprocessors, context.stream);
+  g.triangle = call.triangle, g.real_diagonal = call.hermitian;
+  g.alpha = scalar_of(context, call.alpha, scale, call.hermitian);
+  g.beta = scalar_of(context, call.beta, scale, call.hermitian);
+  launch_gemm(context, kind, g);
+}
+
+void launch_gemm(const Context& context, const GemmKind& kind, const GemmArguments& arguments) {
+  launch_gemm(kernels_of("gemm_" + std::string(kind.file)), "lockstep_blas_gemm_" + std::string(kind.name),
+              kind.tiles, arguments, context.multiprocessors, context.stream);
 }
 
 }  // namespace lockstep::libraries::blas

@@ -15,12 +15,13 @@ struct GemmTile {
   int rows, columns, threads;
 };
 
-/// Kernels for one choice of types, from large tiles to small ones: lockstep_blas_gemm_NAME_ROWS in NAME's
-/// PTX.
+/// Kernels for one choice of types, from large tiles to small ones: lockstep_blas_gemm_NAME_ROWS in
+/// gemm_FILE.ptx.
 struct GemmKind {
-  const char* name;
+  const char *name, *file;
   DataType a, c;  // elements of A and B; of C and D
   DataType accumulator;
+  int arch;  // that the kernels need at least
   std::span<const GemmTile> tiles;
 };
 
@@ -46,16 +47,20 @@ struct GemmCall {
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0, batches = 1;
   bool by_pointers = false;
   int triangle = kWholeMatrix;
-  bool real_diagonal = false;
+  bool hermitian = false;  // the result: alpha and beta are real, and the diagonal
 };
 
 struct Context;
 
+/// Enqueues what is known to be right.
+void launch_gemm(const Context& context, const GemmKind& kind, const GemmArguments& arguments);
+
 /// Checks and enqueues `call`. `scale`: the type of alpha and beta.
 void gemm(const Context& context, const GemmKind& kind, DataType scale, const GemmCall& call);
 
-/// alpha or beta of a call.
-[[nodiscard]] Scalar scalar_of(const Context& context, const void* value, DataType type);
+/// alpha or beta of a call. `real_of_complex`: for complex sums.
+[[nodiscard]] Scalar scalar_of(const Context& context, const void* value, DataType type,
+                               bool real_of_complex = false);
 [[nodiscard]] Scalar scalar_of(double real, double imaginary = 0);
 
 /// A size that kernels count with; throws where it is negative, or more than they can.

@@ -7,8 +7,10 @@ namespace lockstep::libraries::blas {
 struct Scalar {
   const void* pointer;  // nullptr: by value
   double real, imaginary;
-  int is_half;  // what `pointer` points to is a half; otherwise a number of the accumulator's type
+  int kind;  // ScalarKind of what `pointer` points to
 };
+/// Of the sums' type; a half; the real type of complex sums; to be conjugated.
+enum ScalarKind { kScalarOfSums = 0, kScalarHalf = 1, kScalarReal = 2, kScalarConjugate = 3 };
 
 enum GemmOperation { kOpN = 0, kOpT = 1, kOpC = 2 };
 enum GemmTriangle { kWholeMatrix = 0, kLowerTriangle = 1, kUpperTriangle = 2 };
@@ -21,7 +23,8 @@ struct GemmArguments {
   const void *a, *b, *c;
   void* d;
   long long lda, ldb, ldc, ldd;
-  long long stride_a, stride_b, stride_c, stride_d;  // elements between matrices of a batch
+  long long stride_a, stride_b, stride_c, stride_d;  // elements between matrices of a batch; with
+                                                     // pointers, from where they point to the matrix
   long long batches;
   int m, n, k;
   int op_a, op_b;

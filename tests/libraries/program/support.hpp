@@ -49,7 +49,9 @@ class Device {
   ~Device() { cudaFree(data_); }
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
-  void set(const std::vector<T>& values) { cudaMemcpy(data_, values.data(), values.size() * sizeof(T), 1); }
+  void set(const std::vector<T>& values) const {
+    cudaMemcpy(data_, values.data(), values.size() * sizeof(T), 1);
+  }
   /// After all that was enqueued.
   [[nodiscard]] std::vector<T> get() const {
     std::vector<T> values(count_);

@@ -7,12 +7,13 @@ namespace lockstep::libraries::blas {
 
 template <class T>
 __device__ const T* matrix_of(const GemmArguments& g, const void* base, long long stride, long long batch) {
-  return g.by_pointers ? static_cast<const T* const*>(base)[batch]
+  return g.by_pointers ? static_cast<const T* const*>(base)[batch] + stride
                        : static_cast<const T*>(base) + batch * stride;
 }
 template <class T>
 __device__ T* result_of(const GemmArguments& g, long long batch) {
-  return g.by_pointers ? static_cast<T* const*>(g.d)[batch] : static_cast<T*>(g.d) + batch * g.stride_d;
+  return g.by_pointers ? static_cast<T* const*>(g.d)[batch] + g.stride_d
+                       : static_cast<T*>(g.d) + batch * g.stride_d;
 }
 
 __device__ inline float bias_at(const GemmArguments& g, long long i) {

@@ -58,6 +58,16 @@ struct Convert<Bfloat, float> {
   __device__ static Bfloat of(float x) { return to_bfloat(x); }
 };
 
+/// A number of T without an imaginary part. (nvcc 13 leaves that of T{x} undefined in conditional expressions.)
+template <class T>
+struct FromReal {
+  __device__ static T of(T x) { return x; }
+};
+template <class T>
+struct FromReal<Complex<T>> {
+  __device__ static Complex<T> of(T x) { return {x, 0}; }
+};
+
 template <class T>
 __device__ inline T multiply(T a, T b) {
   return a * b;
@@ -90,6 +100,18 @@ __device__ inline T multiply_add(T a, T b, T c) {
 template <class T>
 __device__ inline Complex<T> multiply_add(Complex<T> a, Complex<T> b, Complex<T> c) {
   return {a.re * b.re - a.im * b.im + c.re, a.re * b.im + a.im * b.re + c.im};
+}
+template <class T>
+__device__ inline T divide(T a, T b) {
+  return a / b;
+}
+/// By Smith's method: without the square of b, which might overflow.
+template <class T>
+__device__ inline Complex<T> divide(Complex<T> a, Complex<T> b) {
+  const bool wide = (b.re < 0 ? -b.re : b.re) >= (b.im < 0 ? -b.im : b.im);
+  const T ratio = wide ? b.im / b.re : b.re / b.im, whole = wide ? b.re + b.im * ratio : b.im + b.re * ratio;
+  if (wide) return {(a.re + a.im * ratio) / whole, (a.im - a.re * ratio) / whole};
+  return {(a.re * ratio + a.im) / whole, (a.im * ratio - a.re) / whole};
 }
 template <class T>
 __device__ inline T conjugate(T a) {
@@ -128,14 +150,17 @@ template <>
 struct ScalarOf<float> {
   __device__ static float read(const Scalar& s) {
     if (s.pointer == nullptr) return static_cast<float>(s.real);
-    return s.is_half ? to_float(*static_cast<const Half*>(s.pointer)) : *static_cast<const float*>(s.pointer);
+    return s.kind == kScalarHalf ? to_float(*static_cast<const Half*>(s.pointer))
+                                 : *static_cast<const float*>(s.pointer);
   }
 };
 template <class T>
 struct ScalarOf<Complex<T>> {
   __device__ static Complex<T> read(const Scalar& s) {
     if (s.pointer == nullptr) return {static_cast<T>(s.real), static_cast<T>(s.imaginary)};
-    return *static_cast<const Complex<T>*>(s.pointer);
+    if (s.kind == kScalarReal) return {*static_cast<const T*>(s.pointer), 0};
+    const Complex<T> value = *static_cast<const Complex<T>*>(s.pointer);
+    return s.kind == kScalarConjugate ? conjugate(value) : value;
   }
 };
 
