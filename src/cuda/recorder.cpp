@@ -21,10 +21,11 @@ void remark_library(const std::string& kernel, std::vector<std::string>& remarks
   if (!kernel.starts_with(kPrefix)) return;
   const auto end = kernel.find('_', kPrefix.size());
   if (end == std::string::npos) return;
-  remarks.push_back(
-      fmt::format("{}*: kernels of Lockstep's own library in place of NVIDIA's cu{}; their times are not "
-                  "those of NVIDIA's kernels",
-                  kernel.substr(0, end + 1), kernel.substr(kPrefix.size(), end - kPrefix.size())));
+  const std::string library = kernel.substr(kPrefix.size(), end - kPrefix.size());
+  remarks.push_back(fmt::format(
+      "{}*: kernels of Lockstep's own library in place of NVIDIA's {}; their times are not those of "
+      "NVIDIA's kernels",
+      kernel.substr(0, end + 1), library == "nccl" ? "NCCL" : "cu" + library));
 }
 
 /// Remarks of a kernel's code: lowering's, and how far it is from what ptxas made where the program has that.

@@ -67,3 +67,10 @@ endfunction()
 
 lockstep_cuda_library(blas cublas VERSIONS 13 12)
 lockstep_cuda_library(solver cusolver VERSIONS 12 11 USES blas)
+lockstep_cuda_library(fft cufft VERSIONS 12 11)
+lockstep_cuda_library(rand curand VERSIONS 10)
+lockstep_cuda_library(sparse cusparse VERSIONS 12)
+lockstep_cuda_library(nccl nccl VERSIONS 2 EXPORTS nccl* pnccl*)
+# Apart from the others: a program's own NCCL goes first (src/cli/child.cpp).
+set_target_properties(nccl_2 PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/nccl)
+lockstep_cuda_library(dnn cudnn VERSIONS 9)

@@ -9,7 +9,8 @@
 namespace lockstep::libraries {
 namespace {
 
-/// In the folder of this library, from which the hook takes the one that replaces a static runtime, too.
+/// In the folder of this library or the one above, from which the hook takes the one that replaces a static
+/// runtime, too.
 void* open_runtime() {
   Dl_info own{};
   dladdr(reinterpret_cast<const void*>(&open_runtime), &own);
@@ -18,7 +19,8 @@ void* open_runtime() {
   void* const twelve = dlopen("libcudart.so.12", RTLD_LAZY | RTLD_NOLOAD);
   if (twelve != nullptr) dlclose(twelve);
   const std::string name = twelve != nullptr ? "libcudart.so.12" : "libcudart.so.13";
-  void* const runtime = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* runtime = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (runtime == nullptr) runtime = dlopen((folder + "../" + name).c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (runtime == nullptr) throw Error(Failure::kNotInitialized, dlerror());
   return runtime;
 }
