@@ -66,6 +66,7 @@ function(lockstep_cuda_library name file)
 endfunction()
 
 lockstep_cuda_library(blas cublas VERSIONS 13 12)
+lockstep_cuda_library(blaslt cublasLt VERSIONS 13 12 USES blas)
 lockstep_cuda_library(solver cusolver VERSIONS 12 11 USES blas)
 lockstep_cuda_library(fft cufft VERSIONS 12 11)
 lockstep_cuda_library(rand curand VERSIONS 10)

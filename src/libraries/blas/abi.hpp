@@ -36,7 +36,7 @@ enum Status : int {
   return kStatusInternalError;
 }
 
-// Enumerations are integers here: programs may pass values that are none of theirs.
+// Enumerations are integers here: programs may pass any value.
 using Operation = int;  // GemmOperation
 using FillMode = int;
 using Diagonal = int;

@@ -35,7 +35,12 @@ bool for_cuda_12() {
   return own.dli_fname != nullptr && std::string_view(own.dli_fname).ends_with(".so.12");
 }
 
-constexpr int kVersion12 = 120900, kVersion13 = 130100;
+}  // namespace
+
+int library_version() { return for_cuda_12() ? 120900 : 130100; }
+int runtime_version() { return for_cuda_12() ? 12090 : 13000; }
+
+namespace {
 
 template <class T>
 Status read_setting(const void* handle, T* to, T Context::*member) {
@@ -96,17 +101,19 @@ LOCKSTEP_LIBRARY_API Status cublasDestroy_v2(void* handle) {
 LOCKSTEP_LIBRARY_API Status cublasGetVersion_v2(void* handle, int* version) {
   return with_context(handle, [&](Context&) {
     require(version != nullptr);
-    *version = for_cuda_12() ? kVersion12 : kVersion13;
+    *version = library_version();
   });
 }
 LOCKSTEP_LIBRARY_API Status cublasGetProperty(int property, int* value) {
   return guarded(&status_of, [&] {
     require(value != nullptr && property >= 0 && property <= 2);
-    const int version = for_cuda_12() ? kVersion12 : kVersion13;
+    const int version = library_version();
     *value = property == 0 ? version / 10000 : property == 1 ? version / 100 % 100 : version % 100;
   });
 }
-LOCKSTEP_LIBRARY_API std::size_t cublasGetCudartVersion() { return for_cuda_12() ? 12090 : 13000; }
+LOCKSTEP_LIBRARY_API std::size_t cublasGetCudartVersion() {
+  return static_cast<std::size_t>(runtime_version());
+}
 LOCKSTEP_LIBRARY_API const char* cublasGetStatusName(int status) { return name_of(status); }
 LOCKSTEP_LIBRARY_API const char* cublasGetStatusString(int status) { return name_of(status); }
 

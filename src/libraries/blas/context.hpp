@@ -30,6 +30,11 @@ Status with_context(const void* handle, Body&& body) {
   });
 }
 
+/// Of the library, and of the runtime that it is for, as the name has it by which the program has loaded this
+/// library.
+[[nodiscard]] int library_version();
+[[nodiscard]] int runtime_version();
+
 /// PTX of this folder, and its kernels.
 [[nodiscard]] std::string_view embedded_ptx(std::string_view file);
 [[nodiscard]] Kernels& kernels_of(const std::string& file);

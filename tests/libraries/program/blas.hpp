@@ -62,7 +62,7 @@ bool close(const std::vector<T>& found, const std::vector<T>& expected, double t
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double difference =
         std::abs(wide(found[i]) - wide(expected[i])) / (1 + std::abs(wide(expected[i])));
-    if (!(difference <= worst)) worst = difference;  // also where it is no number
+    if (!(difference <= worst)) worst = difference;  // also where it is NaN
     if (std::isnan(worst)) return false;
   }
   return worst <= tolerance;

@@ -171,7 +171,7 @@ void norms_at_the_limits(Handle handle) {
   check(std::abs(norm({3e200, 4e200, 0}) / 5e200 - 1) < 1e-15, "a norm whose square is too large");
   check(std::abs(norm({0, 3e-200, 4e-200}) / 5e-200 - 1) < 1e-15, "a norm whose square is too small");
   check(std::isinf(norm({1, INFINITY, INFINITY})), "a norm that is infinite");
-  check(std::isnan(norm({1, NAN, INFINITY, 2})), "a norm that is no number");
+  check(std::isnan(norm({1, NAN, INFINITY, 2})), "a norm of NaN");
   check(norm({}) == 0, "a norm of nothing");
 }
 

@@ -72,6 +72,7 @@ struct TensorGemm {
     nvcuda::wmma::store_matrix_sync(buffer, sums, kPitchOut, nvcuda::wmma::mem_col_major);
     __syncwarp();
     const int lane = threadIdx.x % kLanes;
+#pragma unroll 1
     for (int i = lane; i < kSide * kSide; i += kLanes)
       output.write(row + i % kSide, column + i / kSide, buffer[i / kSide * kPitchOut + i % kSide]);
     __syncwarp();
