@@ -11,7 +11,7 @@ struct ncclUniqueId {
 };
 enum ncclResult_t { ncclSuccess = 0, ncclInvalidArgument = 4, ncclInvalidUsage = 5 };
 enum ncclRedOp_t { ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3, ncclAvg = 4 };
-enum ncclDataType_t {
+enum ncclDataType_t : int {
   ncclInt8 = 0,
   ncclUint8 = 1,
   ncclInt32 = 2,
