@@ -6,7 +6,7 @@ namespace lockstep::libraries::fft {
 /// Division of numbers below 2^31 by `value` with a multiplication (see divisor()).
 struct Divisor {
   unsigned value = 1;
-  unsigned multiplier = 0;  // 0: the value is 1
+  unsigned multiplier = 0;  // 0: the value is a power of two
   unsigned shift = 0;
 };
 
@@ -41,6 +41,9 @@ struct Pass {
   static constexpr unsigned kStages = 12;
   /// Twiddles of exponent e are low[e % kLowTwiddles] * high[e / kLowTwiddles].
   static constexpr unsigned kLowTwiddles = 1024;
+  /// In shared memory a place is left out after so many elements: 128 bytes of complex numbers of T.
+  template <class T>
+  static constexpr unsigned kSpread = 128 / (2 * sizeof(T));
 
   Divisor length;       // of each transform
   Divisor block_lines;  // lines of a CTA

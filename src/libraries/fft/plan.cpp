@@ -1,5 +1,6 @@
 #include "libraries/fft/plan.hpp"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -98,8 +99,9 @@ void Plan::launch(const Step& step, void* const* places, bool inverse) const {
   pass.twiddles_high = table(step.high_twiddles);
   pass.conjugate_in ^= inverse && step.begins_axis;
   pass.conjugate_out ^= inverse && step.ends_axis;
-  kernels().launch(schedules_->twice ? "lockstep_fft_pass_d" : "lockstep_fft_pass_f", {step.blocks, 1, 1},
-                   {step.threads, 1, 1}, step.shared_bytes, stream_, pass);
+  const std::string name = std::string(step.wide ? "lockstep_fft_wide_pass_" : "lockstep_fft_pass_") +
+                           (schedules_->twice ? "d" : "f");
+  kernels().launch(name.c_str(), {step.blocks, 1, 1}, {step.threads, 1, 1}, step.shared_bytes, stream_, pass);
 }
 
 void Plan::set_stream(Stream stream) {

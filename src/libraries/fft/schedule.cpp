@@ -13,7 +13,7 @@ constexpr int kDimensions = Layout::kDimensions;
 constexpr long long kIndexLimit = 1LL << 31;
 constexpr unsigned kSharedBytes = 48 * 1024;
 constexpr unsigned kThreads = 256;
-constexpr unsigned kBlockElements = 2048;
+constexpr unsigned kBlockElements = 1024, kColumnElements = 2048;
 constexpr unsigned kLinesOfBlock = 128;
 constexpr unsigned kLinesTogether = 8;
 constexpr unsigned kBlocksWanted = 256;
@@ -226,18 +226,22 @@ void shape(Step& step, bool twice) {
   Pass& pass = step.pass;
   const unsigned length = pass.length.value;
   const unsigned element_bytes = twice ? 16 : 8;
-  pass.pitch = length | 1U;
+  pass.pitch = (length + length / (twice ? Pass::kSpread<double> : Pass::kSpread<float>)) | 1U;
   const unsigned line_bytes = 2 * pass.pitch * element_bytes + static_cast<unsigned>(sizeof(LinePlace));
   // Neighbouring lines that are read or written together fill memory sectors; beyond that, CTAs are of more
   // use.
-  const unsigned wanted = pass.in_by_line || pass.out_by_line ? kLinesTogether : 1;
+  const bool columns = pass.in_by_line || pass.out_by_line;
+  const unsigned wanted = columns ? kLinesTogether : 1;
+  const unsigned elements = columns ? kColumnElements : kBlockElements;
   unsigned lines = 1;
-  while (lines < pass.lines && 2 * lines <= kLinesOfBlock && 2 * lines * length <= kBlockElements &&
+  while (lines < pass.lines && 2 * lines <= kLinesOfBlock && 2 * lines * length <= elements &&
          2 * lines * line_bytes <= kSharedBytes &&
          (lines < wanted || pass.lines / (2 * lines) >= kBlocksWanted))
     lines *= 2;
   pass.block_lines = divisor(lines);
   step.shared_bytes = lines * line_bytes;
+  step.wide =
+      std::any_of(pass.stage, pass.stage + pass.stages, [](const Stage& stage) { return stage.radix > 8; });
   step.threads = std::clamp(lines * length / 8, 64U, kThreads) / 32 * 32;
   step.blocks = (pass.lines + lines - 1) / lines;
 }
@@ -285,8 +289,9 @@ Divisor divisor(unsigned value) {
   if (value < 2) return result;
   unsigned bits = 0;
   while ((1ULL << bits) < value) ++bits;
-  result.multiplier = static_cast<unsigned>(((1ULL << (31 + bits)) + value - 1) / value);
-  result.shift = bits - 1;
+  const bool power = 1ULL << bits == value;
+  if (!power) result.multiplier = static_cast<unsigned>(((1ULL << (31 + bits)) + value - 1) / value);
+  result.shift = power ? bits : bits - 1;
   return result;
 }
 

@@ -45,6 +45,7 @@ struct Step {
   Table roots, in_factors, out_factors, low_twiddles, high_twiddles;  // `of` is 0 where there are none
   bool begins_axis = false;  // an inverse transform turns over conjugate_in here ...
   bool ends_axis = false;    // ... and conjugate_out here
+  bool wide = false;         // has stages of a radix of 11 or 13
   unsigned threads = 0;
   unsigned blocks = 0;
   unsigned shared_bytes = 0;

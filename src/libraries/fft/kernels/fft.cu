@@ -8,7 +8,14 @@ namespace lockstep::libraries::fft {
 namespace {
 
 __device__ unsigned quotient(unsigned value, const Divisor& by) {
-  return by.multiplier == 0 ? value : __umulhi(value, by.multiplier) >> by.shift;
+  return (by.multiplier == 0 ? value : __umulhi(value, by.multiplier)) >> by.shift;
+}
+
+/// Where an element of a line is in shared memory: one place in 128 bytes is left out, so that strides of
+/// powers of two meet all banks.
+template <class T>
+__device__ unsigned spread(unsigned element) {
+  return element + element / Pass::kSpread<T>;
 }
 
 __device__ LinePlace place_of(const Pass& pass, unsigned line) {
@@ -76,24 +83,30 @@ __device__ void run_stage(const Pass& pass, const Stage& stage, const Complex<T>
     const unsigned butterfly = i - line * butterflies;
     const unsigned block = quotient(butterfly, stage.span);
     const unsigned k = butterfly - block * span;
-    const Complex<T>* source = from + line * pass.pitch + butterfly;
+    const Complex<T>* source = from + line * pass.pitch;
     Complex<T> v[R];
 #pragma unroll
-    for (int t = 0; t < R; ++t) v[t] = source[t * butterflies];
+    for (int t = 0; t < R; ++t) v[t] = source[spread<T>(butterfly + t * butterflies)];
     if (span > 1) {
 #pragma unroll
       for (int t = 1; t < R; ++t) v[t] = times(v[t], __ldg(roots + k * t * stage.root_step));
     }
     transform<R, T>(v);
-    Complex<T>* target = to + line * pass.pitch + block * span * R + k;
+    Complex<T>* target = to + line * pass.pitch;
+    const unsigned first = block * span * R + k;
 #pragma unroll
-    for (int t = 0; t < R; ++t) target[t * span] = v[t];
+    for (int t = 0; t < R; ++t) target[spread<T>(first + t * span)] = v[t];
   }
 }
 
-template <class T>
-__device__ void run_stage(const Pass& pass, const Stage& stage, const Complex<T>* from, Complex<T>* to,
-                          unsigned lines) {
+/// `kWide`: also the radices that need many registers.
+template <bool kWide, class T>
+__device__ void run_any_stage(const Pass& pass, const Stage& stage, const Complex<T>* from, Complex<T>* to,
+                              unsigned lines) {
+  if constexpr (kWide) {
+    if (stage.radix == 11) return run_stage<11, T>(pass, stage, from, to, lines);
+    if (stage.radix == 13) return run_stage<13, T>(pass, stage, from, to, lines);
+  }
   switch (stage.radix) {
     case 2:
       return run_stage<2, T>(pass, stage, from, to, lines);
@@ -105,12 +118,8 @@ __device__ void run_stage(const Pass& pass, const Stage& stage, const Complex<T>
       return run_stage<5, T>(pass, stage, from, to, lines);
     case 7:
       return run_stage<7, T>(pass, stage, from, to, lines);
-    case 8:
-      return run_stage<8, T>(pass, stage, from, to, lines);
-    case 11:
-      return run_stage<11, T>(pass, stage, from, to, lines);
     default:
-      return run_stage<13, T>(pass, stage, from, to, lines);
+      return run_stage<8, T>(pass, stage, from, to, lines);
   }
 }
 
@@ -127,7 +136,7 @@ __device__ void for_each_element(const Pass& pass, bool by_line, unsigned lines,
   }
 }
 
-template <class T>
+template <bool kWide, class T>
 __device__ void run_pass(const Pass& pass) {
   extern __shared__ double2 shared_memory[];
   const unsigned most = pass.block_lines.value;
@@ -139,30 +148,30 @@ __device__ void run_pass(const Pass& pass) {
   for (unsigned i = threadIdx.x; i < lines; i += blockDim.x) places[i] = place_of(pass, first + i);
   __syncthreads();
   for_each_element(pass, pass.in_by_line, lines, [&](unsigned line, unsigned element) {
-    from[line * pass.pitch + element] = read<T>(pass, places[line], element);
+    from[line * pass.pitch + spread<T>(element)] = read<T>(pass, places[line], element);
   });
   for (unsigned s = 0; s < pass.stages; ++s) {
     __syncthreads();
-    run_stage<T>(pass, pass.stage[s], from, to, lines);
+    run_any_stage<kWide, T>(pass, pass.stage[s], from, to, lines);
     Complex<T>* const result = to;
     to = from;
     from = result;
   }
   __syncthreads();
   for_each_element(pass, pass.out_by_line, lines, [&](unsigned line, unsigned element) {
-    write<T>(pass, places[line], element, from[line * pass.pitch + element]);
+    write<T>(pass, places[line], element, from[line * pass.pitch + spread<T>(element)]);
   });
 }
 
 }  // namespace
 }  // namespace lockstep::libraries::fft
 
-extern "C" __global__ __launch_bounds__(256) void lockstep_fft_pass_f(
-    const __grid_constant__ lockstep::libraries::fft::Pass pass) {
-  lockstep::libraries::fft::run_pass<float>(pass);
-}
-
-extern "C" __global__ __launch_bounds__(256) void lockstep_fft_pass_d(
-    const __grid_constant__ lockstep::libraries::fft::Pass pass) {
-  lockstep::libraries::fft::run_pass<double>(pass);
-}
+#define LOCKSTEP_FFT_KERNEL(name, wide, type)                            \
+  extern "C" __global__ __launch_bounds__(256) void lockstep_fft_##name( \
+      const __grid_constant__ lockstep::libraries::fft::Pass pass) {     \
+    lockstep::libraries::fft::run_pass<wide, type>(pass);                \
+  }
+LOCKSTEP_FFT_KERNEL(pass_f, false, float)
+LOCKSTEP_FFT_KERNEL(pass_d, false, double)
+LOCKSTEP_FFT_KERNEL(wide_pass_f, true, float)
+LOCKSTEP_FFT_KERNEL(wide_pass_d, true, double)
