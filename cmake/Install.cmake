@@ -7,7 +7,10 @@ include(CMakePackageConfigHelpers)
 # The program finds its libraries from its own place, so that an installation may be moved and linked to. The
 # configurations are in the program.
 install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
-install(TARGETS cudart_12 cudart_13 cuda_driver nvml lockstep_hook lockstep_clock LIBRARY DESTINATION lib/lockstep COMPONENT program)
+set(beside_program ${cuda_libraries})
+list(REMOVE_ITEM beside_program nccl_2)
+install(TARGETS cudart_12 cudart_13 cuda_driver nvml lockstep_hook lockstep_clock ${beside_program} LIBRARY DESTINATION lib/lockstep COMPONENT program)
+install(TARGETS nccl_2 LIBRARY DESTINATION lib/lockstep/nccl COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/tools/completion/lockstep.bash RENAME lockstep
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
 

@@ -18,6 +18,7 @@
 
 #include "cli/interrupt.hpp"
 #include "cli/library_folders.hpp"
+#include "cli/run_path.hpp"
 #include "cli/static_program.hpp"
 #include "cuda/settings.hpp"
 #include "util/error.hpp"
@@ -29,6 +30,8 @@ namespace {
 constexpr const char* kRuntime = "libcudart.so.13";
 constexpr const char* kHook = "liblockstep_hook.so";
 constexpr const char* kClock = "liblockstep_clock.so";
+constexpr const char* kNccl = "libnccl.so.2";
+constexpr const char* kNcclFolder = "nccl";  // in that of the others
 
 fs::path library_folder() {
   std::error_code error;
@@ -41,12 +44,16 @@ fs::path library_folder() {
                   kHook, folders[0].string()));
 }
 
-/// The environment with `name` set to `value`, or with `value` in front of what it has.
+enum class Where { kAlone, kInFront, kBehind };
+
+/// The environment with `name` set to `value`, or with `value` in front of what it has or behind that.
 void set(std::vector<std::string>& environment, const std::string& name, std::string value,
-         bool in_front = false) {
+         Where where = Where::kAlone) {
   for (std::string& entry : environment) {
     if (!entry.starts_with(name + "=")) continue;
-    if (in_front) value += ":" + entry.substr(name.size() + 1);
+    const std::string had = entry.substr(name.size() + 1);
+    if (where == Where::kInFront) value += ":" + had;
+    if (where == Where::kBehind) value = had + ":" + value;
     entry = name;
     entry.append("=").append(value);
     return;
@@ -74,10 +81,14 @@ std::vector<std::string> child_environment(const Start& start, int claim, int ex
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   if (!start.own) {
     const fs::path folder = library_folder();
-    set(environment, "LD_LIBRARY_PATH", folder.string(), true);
-    set(environment, "LD_PRELOAD", (folder / kHook).string(), true);
-    if (!start.preload.empty()) set(environment, "LD_PRELOAD", start.preload, true);
-    if (start.simulated_clock) set(environment, "LD_PRELOAD", (folder / kClock).string(), true);
+    set(environment, "LD_LIBRARY_PATH", folder.string(), Where::kInFront);
+    // NVIDIA's NCCL runs here, where its source is built with the runtime as a shared library, and goes
+    // first.
+    if (!brings_library(start.command.front(), kNccl))
+      set(environment, "LD_LIBRARY_PATH", (folder / kNcclFolder).string(), Where::kBehind);
+    set(environment, "LD_PRELOAD", (folder / kHook).string(), Where::kInFront);
+    if (!start.preload.empty()) set(environment, "LD_PRELOAD", start.preload, Where::kInFront);
+    if (start.simulated_clock) set(environment, "LD_PRELOAD", (folder / kClock).string(), Where::kInFront);
   }
   set(environment, cuda::kConfigVariable, start.config);
   set(environment, cuda::kClaimVariable, std::to_string(claim));

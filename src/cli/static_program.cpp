@@ -15,18 +15,6 @@ namespace lockstep::cli {
 
 namespace {
 
-/// Searches PATH if the name has no slash; empty if it is not found.
-std::string find(const std::string& command) {
-  if (command.find('/') != std::string::npos) return command;
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string file = (folder.empty() ? "." : folder) + "/" + command;
-    if (::access(file.c_str(), X_OK) == 0) return file;
-  }
-  return {};
-}
-
 template <class T>
 bool read(std::ifstream& file, std::uint64_t at, T& into) {
   file.seekg(static_cast<std::streamoff>(at));
@@ -48,8 +36,19 @@ bool is_static(const std::string& path) {
 
 }  // namespace
 
+std::string find_program(const std::string& command) {
+  if (command.find('/') != std::string::npos) return command;
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + command;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
+}
+
 void refuse_static(const std::string& command) {
-  if (const std::string file = find(command); !file.empty() && is_static(file))
+  if (const std::string file = find_program(command); !file.empty() && is_static(file))
     throw UserError(
         fmt::format("{}: found a program that is linked statically as a whole, expected one that loads the C "
                     "library (leave out -static; CUDA's runtime may be linked statically)",

@@ -15,10 +15,24 @@ constexpr std::size_t kBatchBytes = 64 << 10, kBatchCtas = 8;  // that a thread 
 constexpr int kLevel = 3;  // Zstandard's: writing must not hold up the program
 using CommandKind = trace::Command::Kind;
 
+/// That a kernel is one of our own libraries' (src/libraries), whose times are not those of NVIDIA's.
+void remark_library(const std::string& kernel, std::vector<std::string>& remarks) {
+  constexpr std::string_view kPrefix = "lockstep_";
+  if (!kernel.starts_with(kPrefix)) return;
+  const auto end = kernel.find('_', kPrefix.size());
+  if (end == std::string::npos) return;
+  const std::string library = kernel.substr(kPrefix.size(), end - kPrefix.size());
+  remarks.push_back(fmt::format(
+      "{}*: kernels of Lockstep's own library in place of NVIDIA's {}; their times are not those of "
+      "NVIDIA's kernels",
+      kernel.substr(0, end + 1), library == "nccl" ? "NCCL" : "cu" + library));
+}
+
 /// Remarks of a kernel's code: lowering's, and how far it is from what ptxas made where the program has that.
 std::vector<std::string> code_remarks(const Kernel& kernel, const lower::Code& code) {
   constexpr std::size_t kInstructionBytes = 16;
   std::vector<std::string> remarks = code.remarks();
+  remark_library(kernel.name, remarks);
   const CubinKernel* const real = kernel.machine_code();
   if (real == nullptr) return remarks;
   remarks.push_back(

@@ -1,0 +1,8 @@
+// For GPUs whose tensor cores have no bfloat16.
+#include "libraries/blas/kernels/gemm.cuh"
+
+using lockstep::libraries::blas::Bfloat;
+LOCKSTEP_GEMM(lockstep_blaslt_bf16_64, Bfloat, Bfloat, float, 64, 64, 16, 4, 4, true)
+LOCKSTEP_GEMM(lockstep_blaslt_bf16_32, Bfloat, Bfloat, float, 32, 32, 16, 4, 4, true)
+LOCKSTEP_GEMM(lockstep_blaslt_bf16f32_64, Bfloat, float, float, 64, 64, 16, 4, 4, true)
+LOCKSTEP_GEMM(lockstep_blaslt_bf16f32_32, Bfloat, float, float, 32, 32, 16, 4, 4, true)

@@ -1,0 +1,48 @@
+// What kernels are given: kept free of anything but plain data.
+#pragma once
+
+namespace lockstep::libraries::sparse {
+
+/// Indices of either width.
+struct Indices {
+  const void* data = nullptr;
+  int wide = 0;
+  int base = 0;
+};
+
+/// A matrix as rows of entries: those of row r are offsets[r] to offsets[r + 1]. Where `order` is given,
+/// entry k is at place order[k] of `columns` and of the values.
+struct Rows {
+  Indices offsets;
+  Indices columns;
+  const int* order = nullptr;
+  const void* values = nullptr;
+  long long count = 0;
+  int conjugate = 0;
+};
+
+/// A number that is here or in the device's memory.
+template <class T>
+struct Scalar {
+  const T* pointer;
+  T value;
+};
+
+/// Element (i, j) of a dense matrix is data[i * row + j * column].
+struct Dense {
+  void* data = nullptr;
+  long long row = 0;
+  long long column = 0;
+  int conjugate = 0;
+};
+
+/// How a triangular system is solved: rows[level_starts[l]] and on up to the next level's do not depend on
+/// each other.
+struct Levels {
+  const int* rows = nullptr;
+  const int* starts = nullptr;
+  int upper = 0;
+  int unit = 0;
+};
+
+}  // namespace lockstep::libraries::sparse

@@ -1,0 +1,59 @@
+// Programs that call our cuBLAS, cuBLASLt and cuSOLVER: each compares with computations of its own, and
+// prints PASS or what is wrong.
+#include <catch2/catch.hpp>
+
+#include "paths.hpp"
+#include "tests/cli/program.hpp"
+
+using namespace lockstep::cli;
+
+namespace {
+
+/// What the program says on standard error, after PASS.
+std::string errors_of(const std::string& program, const std::string& model = "v100") {
+  const Finished done = run({"exec", "-c", model, "--functional", "--", program});
+  CHECK(done.out == "PASS\n");
+  CHECK(done.code == 0);
+  return done.err;
+}
+
+}  // namespace
+
+TEST_CASE("cuBLAS: matrix products are what their definition says") {
+  CHECK(errors_of(LOCKSTEP_BLAS_GEMM) ==
+        "lockstep: a size of more than 2^31 - 1 is not supported by Lockstep's own library\n");
+}
+
+TEST_CASE(
+    "cuBLAS: products of mixed types, with and without tensor cores for bfloat16; what is refused is named") {
+  for (const char* model : {"v100", "a100"}) {
+    const std::string errors = errors_of(LOCKSTEP_BLAS_GEMM_EX, model);
+    CHECK(count_lines(errors) == 3);
+    CHECK_THAT(
+        errors,
+        Catch::Contains("cublasGemmEx: A, B and C of cudaDataType 2, 14 and 0 with compute type 68 is not"));
+  }
+}
+
+TEST_CASE("cuBLAS: vectors") { CHECK(errors_of(LOCKSTEP_BLAS_VECTORS).empty()); }
+TEST_CASE("cuBLAS: matrices and vectors") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL2).empty()); }
+TEST_CASE("cuBLAS: symmetric and triangular matrices") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL3).empty()); }
+TEST_CASE("cuSOLVER: factors and solutions") { CHECK(errors_of(LOCKSTEP_SOLVER).empty()); }
+
+TEST_CASE("cuBLASLt: products with epilogues") {
+  for (const char* model : {"v100", "a100"}) {
+    const std::string errors = errors_of(LOCKSTEP_BLASLT, model);
+    CHECK_THAT(errors, Catch::Contains("cublasLtMatmul: epilogue 256 is not supported"));
+  }
+}
+
+TEST_CASE("a program that calls one of our libraries is told whose times it sees") {
+  const Finished done = run({"exec", "-c", "v100", "--", LOCKSTEP_BLASLT});
+  CHECK(done.code == 0);
+  CHECK_THAT(done.out,
+             Catch::Contains("remark: lockstep_blas_*: kernels of Lockstep's own library in place of "
+                             "NVIDIA's cublas; their times are not those of NVIDIA's kernels"));
+  CHECK_THAT(done.out,
+             Catch::Contains("remark: lockstep_blaslt_*: kernels of Lockstep's own library in place of "
+                             "NVIDIA's cublaslt"));
+}

@@ -1,0 +1,115 @@
+#pragma once
+
+// cuSPARSE, as NVIDIA's header declares it, or as far as it is used here.
+#ifdef LOCKSTEP_NVIDIA_HEADERS
+#include <cusparse.h>
+#else
+#include <cstdint>
+
+extern "C" {
+using cusparseHandle_t = struct cusparseContext*;
+using cusparseSpVecDescr_t = struct cusparseSpVecDescr*;
+using cusparseDnVecDescr_t = struct cusparseDnVecDescr*;
+using cusparseSpMatDescr_t = struct cusparseSpMatDescr*;
+using cusparseDnMatDescr_t = struct cusparseDnMatDescr*;
+using cusparseSpSVDescr_t = struct cusparseSpSVDescr*;
+using cusparseSpSMDescr_t = struct cusparseSpSMDescr*;
+enum cusparseStatus_t {
+  CUSPARSE_STATUS_SUCCESS = 0,
+  CUSPARSE_STATUS_NOT_INITIALIZED = 1,
+  CUSPARSE_STATUS_INVALID_VALUE = 3,
+  CUSPARSE_STATUS_NOT_SUPPORTED = 10,
+};
+enum cusparsePointerMode_t { CUSPARSE_POINTER_MODE_HOST = 0, CUSPARSE_POINTER_MODE_DEVICE = 1 };
+enum cusparseOperation_t { CUSPARSE_OPERATION_NON_TRANSPOSE = 0 };
+enum cusparseIndexType_t { CUSPARSE_INDEX_32I = 2, CUSPARSE_INDEX_64I = 3 };
+enum cusparseIndexBase_t { CUSPARSE_INDEX_BASE_ZERO = 0 };
+enum cusparseOrder_t { CUSPARSE_ORDER_COL = 1, CUSPARSE_ORDER_ROW = 2 };
+enum cusparseSpMatAttribute_t { CUSPARSE_SPMAT_FILL_MODE = 0, CUSPARSE_SPMAT_DIAG_TYPE = 1 };
+enum cusparseSpMVAlg_t { CUSPARSE_SPMV_ALG_DEFAULT = 0 };
+enum cusparseSpMMAlg_t { CUSPARSE_SPMM_ALG_DEFAULT = 0 };
+enum cusparseSpSVAlg_t { CUSPARSE_SPSV_ALG_DEFAULT = 0 };
+enum cusparseSpSMAlg_t { CUSPARSE_SPSM_ALG_DEFAULT = 0 };
+enum cusparseSparseToDenseAlg_t { CUSPARSE_SPARSETODENSE_ALG_DEFAULT = 0 };
+enum cusparseCsr2CscAlg_t { CUSPARSE_CSR2CSC_ALG1 = 1 };
+enum cusparseAction_t { CUSPARSE_ACTION_NUMERIC = 1 };
+enum cudaDataType { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16F = 2, CUDA_C_32F = 4, CUDA_C_64F = 5 };
+
+cusparseStatus_t cusparseCreate(cusparseHandle_t*);
+cusparseStatus_t cusparseDestroy(cusparseHandle_t);
+cusparseStatus_t cusparseSetStream(cusparseHandle_t, cudaStream_t);
+cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t, cusparsePointerMode_t);
+cusparseStatus_t cusparseCreateSpVec(cusparseSpVecDescr_t*, int64_t, int64_t, void*, void*,
+                                     cusparseIndexType_t, cusparseIndexBase_t, cudaDataType);
+cusparseStatus_t cusparseDestroySpVec(const cusparseSpVecDescr*);
+cusparseStatus_t cusparseCreateDnVec(cusparseDnVecDescr_t*, int64_t, void*, cudaDataType);
+cusparseStatus_t cusparseDestroyDnVec(const cusparseDnVecDescr*);
+cusparseStatus_t cusparseCreateDnMat(cusparseDnMatDescr_t*, int64_t, int64_t, int64_t, void*, cudaDataType,
+                                     cusparseOrder_t);
+cusparseStatus_t cusparseDestroyDnMat(const cusparseDnMatDescr*);
+cusparseStatus_t cusparseDnMatSetStridedBatch(cusparseDnMatDescr_t, int, int64_t);
+cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t*, int64_t, int64_t, int64_t, void*, void*, void*,
+                                   cusparseIndexType_t, cusparseIndexType_t, cusparseIndexBase_t,
+                                   cudaDataType);
+cusparseStatus_t cusparseCreateCsc(cusparseSpMatDescr_t*, int64_t, int64_t, int64_t, void*, void*, void*,
+                                   cusparseIndexType_t, cusparseIndexType_t, cusparseIndexBase_t,
+                                   cudaDataType);
+cusparseStatus_t cusparseCreateCoo(cusparseSpMatDescr_t*, int64_t, int64_t, int64_t, void*, void*, void*,
+                                   cusparseIndexType_t, cusparseIndexBase_t, cudaDataType);
+cusparseStatus_t cusparseDestroySpMat(const cusparseSpMatDescr*);
+cusparseStatus_t cusparseSpMatSetAttribute(cusparseSpMatDescr_t, cusparseSpMatAttribute_t, void*, size_t);
+cusparseStatus_t cusparseSpMatGetSize(const cusparseSpMatDescr*, int64_t*, int64_t*, int64_t*);
+cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t, cusparseOperation_t, const void*,
+                                         const cusparseSpMatDescr*, const cusparseDnVecDescr*, const void*,
+                                         cusparseDnVecDescr_t, cudaDataType, cusparseSpMVAlg_t, size_t*);
+cusparseStatus_t cusparseSpMV(cusparseHandle_t, cusparseOperation_t, const void*, const cusparseSpMatDescr*,
+                              const cusparseDnVecDescr*, const void*, cusparseDnVecDescr_t, cudaDataType,
+                              cusparseSpMVAlg_t, void*);
+cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t, cusparseOperation_t, cusparseOperation_t,
+                                         const void*, const cusparseSpMatDescr*, const cusparseDnMatDescr*,
+                                         const void*, cusparseDnMatDescr_t, cudaDataType, cusparseSpMMAlg_t,
+                                         size_t*);
+cusparseStatus_t cusparseSpMM(cusparseHandle_t, cusparseOperation_t, cusparseOperation_t, const void*,
+                              const cusparseSpMatDescr*, const cusparseDnMatDescr*, const void*,
+                              cusparseDnMatDescr_t, cudaDataType, cusparseSpMMAlg_t, void*);
+cusparseStatus_t cusparseSpSV_createDescr(cusparseSpSVDescr_t*);
+cusparseStatus_t cusparseSpSV_destroyDescr(cusparseSpSVDescr_t);
+cusparseStatus_t cusparseSpSV_bufferSize(cusparseHandle_t, cusparseOperation_t, const void*,
+                                         const cusparseSpMatDescr*, const cusparseDnVecDescr*,
+                                         cusparseDnVecDescr_t, cudaDataType, cusparseSpSVAlg_t,
+                                         cusparseSpSVDescr_t, size_t*);
+cusparseStatus_t cusparseSpSV_analysis(cusparseHandle_t, cusparseOperation_t, const void*,
+                                       const cusparseSpMatDescr*, const cusparseDnVecDescr*,
+                                       cusparseDnVecDescr_t, cudaDataType, cusparseSpSVAlg_t,
+                                       cusparseSpSVDescr_t, void*);
+cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t, cusparseOperation_t, const void*,
+                                    const cusparseSpMatDescr*, const cusparseDnVecDescr*,
+                                    cusparseDnVecDescr_t, cudaDataType, cusparseSpSVAlg_t,
+                                    cusparseSpSVDescr_t);
+cusparseStatus_t cusparseSpSM_createDescr(cusparseSpSMDescr_t*);
+cusparseStatus_t cusparseSpSM_destroyDescr(cusparseSpSMDescr_t);
+cusparseStatus_t cusparseSpSM_analysis(cusparseHandle_t, cusparseOperation_t, cusparseOperation_t,
+                                       const void*, const cusparseSpMatDescr*, const cusparseDnMatDescr*,
+                                       cusparseDnMatDescr_t, cudaDataType, cusparseSpSMAlg_t,
+                                       cusparseSpSMDescr_t, void*);
+cusparseStatus_t cusparseSpSM_solve(cusparseHandle_t, cusparseOperation_t, cusparseOperation_t, const void*,
+                                    const cusparseSpMatDescr*, const cusparseDnMatDescr*,
+                                    cusparseDnMatDescr_t, cudaDataType, cusparseSpSMAlg_t,
+                                    cusparseSpSMDescr_t);
+cusparseStatus_t cusparseAxpby(cusparseHandle_t, const void*, const cusparseSpVecDescr*, const void*,
+                               cusparseDnVecDescr_t);
+cusparseStatus_t cusparseGather(cusparseHandle_t, const cusparseDnVecDescr*, cusparseSpVecDescr_t);
+cusparseStatus_t cusparseScatter(cusparseHandle_t, const cusparseSpVecDescr*, cusparseDnVecDescr_t);
+cusparseStatus_t cusparseSpVV(cusparseHandle_t, cusparseOperation_t, const cusparseSpVecDescr*,
+                              const cusparseDnVecDescr*, void*, cudaDataType, void*);
+cusparseStatus_t cusparseXcoo2csr(cusparseHandle_t, const int*, int, int, int*, cusparseIndexBase_t);
+cusparseStatus_t cusparseXcsr2coo(cusparseHandle_t, const int*, int, int, int*, cusparseIndexBase_t);
+cusparseStatus_t cusparseXcoosortByRow(cusparseHandle_t, int, int, int, int*, int*, int*, void*);
+cusparseStatus_t cusparseXcoosortByColumn(cusparseHandle_t, int, int, int, int*, int*, int*, void*);
+cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t, int, int, int, const void*, const int*, const int*,
+                                    void*, int*, int*, cudaDataType, cusparseAction_t, cusparseIndexBase_t,
+                                    cusparseCsr2CscAlg_t, void*);
+cusparseStatus_t cusparseSparseToDense(cusparseHandle_t, const cusparseSpMatDescr*, cusparseDnMatDescr_t,
+                                       cusparseSparseToDenseAlg_t, void*);
+}
+#endif
