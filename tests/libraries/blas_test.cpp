@@ -39,6 +39,7 @@ TEST_CASE("cuBLAS: vectors") { CHECK(errors_of(LOCKSTEP_BLAS_VECTORS).empty()); 
 TEST_CASE("cuBLAS: matrices and vectors") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL2).empty()); }
 TEST_CASE("cuBLAS: symmetric and triangular matrices") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL3).empty()); }
 TEST_CASE("cuSOLVER: factors and solutions") { CHECK(errors_of(LOCKSTEP_SOLVER).empty()); }
+TEST_CASE("cuSOLVER: QR") { CHECK(errors_of(LOCKSTEP_SOLVER_QR).empty()); }
 
 TEST_CASE("cuBLASLt: products with epilogues") {
   for (const char* model : {"v100", "a100"}) {
