@@ -1,6 +1,8 @@
 // Programs that call our cuBLAS, cuBLASLt and cuSOLVER: each compares with computations of its own, and
 // prints PASS or what is wrong.
 #include <catch2/catch.hpp>
+#include <string>
+#include <vector>
 
 #include "paths.hpp"
 #include "tests/cli/program.hpp"
@@ -9,9 +11,19 @@ using namespace lockstep::cli;
 
 namespace {
 
+/// Options for a small GPU: matrices of a few hundred rows have as many tiles as it has SMs, so that tiles
+/// are large.
+using Options = std::vector<std::string>;
+const Options kSmallV100 = {"--set", "gpu.sms=2", "--set", "gpu.gpcs=1"},
+              kSmallA100 = {"-c", "a100", "--set", "gpu.sms=4", "--set", "gpu.gpcs=2"};
+const Options kModels[] = {{}, {"-c", "a100"}, kSmallV100, kSmallA100};
+
 /// What the program says on standard error, after PASS.
-std::string errors_of(const std::string& program, const std::string& model = "v100") {
-  const Finished done = run({"exec", "-c", model, "--functional", "--", program});
+std::string errors_of(const std::string& program, const Options& options = {}) {
+  std::vector<std::string> arguments = {"exec", "--functional"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  arguments.insert(arguments.end(), {"--", program});
+  const Finished done = run(arguments);
   CHECK(done.out == "PASS\n");
   CHECK(done.code == 0);
   return done.err;
@@ -20,13 +32,14 @@ std::string errors_of(const std::string& program, const std::string& model = "v1
 }  // namespace
 
 TEST_CASE("cuBLAS: matrix products are what their definition says") {
-  CHECK(errors_of(LOCKSTEP_BLAS_GEMM) ==
-        "lockstep: a size of more than 2^31 - 1 is not supported by Lockstep's own library\n");
+  for (const Options& model : {Options{}, kSmallV100})
+    CHECK(errors_of(LOCKSTEP_BLAS_GEMM, model) ==
+          "lockstep: a size of more than 2^31 - 1 is not supported by Lockstep's own library\n");
 }
 
 TEST_CASE(
     "cuBLAS: products of mixed types, with and without tensor cores for bfloat16; what is refused is named") {
-  for (const char* model : {"v100", "a100"}) {
+  for (const Options& model : kModels) {
     const std::string errors = errors_of(LOCKSTEP_BLAS_GEMM_EX, model);
     CHECK(count_lines(errors) == 3);
     CHECK_THAT(
@@ -42,7 +55,7 @@ TEST_CASE("cuSOLVER: factors and solutions") { CHECK(errors_of(LOCKSTEP_SOLVER).
 TEST_CASE("cuSOLVER: QR") { CHECK(errors_of(LOCKSTEP_SOLVER_QR).empty()); }
 
 TEST_CASE("cuBLASLt: products with epilogues") {
-  for (const char* model : {"v100", "a100"}) {
+  for (const Options& model : kModels) {
     const std::string errors = errors_of(LOCKSTEP_BLASLT, model);
     CHECK_THAT(errors, Catch::Contains("cublasLtMatmul: epilogue 256 is not supported"));
   }

@@ -78,9 +78,9 @@ int call(Handle handle, const Types& t, const Shape& s, const void* alpha, const
                       s.ldb, beta, c.device, t.c, s.ldc, t.compute, -1);
 }
 
-void random_product(Handle handle, const Types& t, int largest) {
-  Shape s{random_int(0, 1), random_int(0, 1), random_int(1, largest), random_int(1, largest),
-          random_int(0, largest)};
+void random_product(Handle handle, const Types& t, int smallest, int largest) {
+  Shape s{random_int(0, 1), random_int(0, 1), random_int(smallest, largest), random_int(smallest, largest),
+          random_int(0, 60)};
   s.lda = std::max(1, s.op_a == kN ? s.m : s.k) + random_int(0, 3);
   s.ldb = std::max(1, s.op_b == kN ? s.k : s.n) + random_int(0, 3);
   s.ldc = s.m + random_int(0, 3);
@@ -142,8 +142,8 @@ int main() {
                        {"bytes", kInt8, kInt32, k32I, kInt32, 0},
                        {"bytes to float", kInt8, kFloat, k32F, kFloat, 0}};
   for (const Types& types : all) {
-    random_product(handle, types, 150);
-    for (int i = 0; i < 4; ++i) random_product(handle, types, 50);
+    random_product(handle, types, 130, 200);
+    for (int i = 0; i < 4; ++i) random_product(handle, types, 1, 50);
   }
   others(handle);
   return result();
