@@ -41,7 +41,7 @@ TEST_CASE(
     "cuBLAS: products of mixed types, with and without tensor cores for bfloat16; what is refused is named") {
   for (const Options& model : kModels) {
     const std::string errors = errors_of(LOCKSTEP_BLAS_GEMM_EX, model);
-    CHECK(count_lines(errors) == 3);
+    CHECK(count_lines(errors) == 4);
     CHECK_THAT(
         errors,
         Catch::Contains("cublasGemmEx: A, B and C of cudaDataType 2, 14 and 0 with compute type 68 is not"));
@@ -51,6 +51,9 @@ TEST_CASE(
 TEST_CASE("cuBLAS: vectors") { CHECK(errors_of(LOCKSTEP_BLAS_VECTORS).empty()); }
 TEST_CASE("cuBLAS: matrices and vectors") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL2).empty()); }
 TEST_CASE("cuBLAS: symmetric and triangular matrices") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL3).empty()); }
+TEST_CASE("cuBLAS: handles of several devices and threads, and graphs") {
+  CHECK(errors_of(LOCKSTEP_BLAS_DEVICES, {"--gpus", "2"}).empty());
+}
 TEST_CASE("cuSOLVER: factors and solutions") { CHECK(errors_of(LOCKSTEP_SOLVER).empty()); }
 TEST_CASE("cuSOLVER: QR") { CHECK(errors_of(LOCKSTEP_SOLVER_QR).empty()); }
 

@@ -14,6 +14,10 @@ int cublasGemmBatchedEx(Handle, int, int, int, int, int, const void*, const void
                         const void* const*, int, int, const void*, void* const*, int, int, int, int, int);
 int cublasSgemmEx(Handle, int, int, int, int, int, const float*, const void*, int, int, const void*, int, int,
                   const float*, void*, int, int);
+int cublasAxpyEx(Handle, int, const void*, int, const void*, int, int, void*, int, int, int);
+int cublasScalEx(Handle, int, const void*, int, void*, int, int, int);
+int cublasDotEx(Handle, int, const void*, int, int, const void*, int, int, void*, int, int);
+int cublasNrm2Ex(Handle, int, const void*, int, int, void*, int, int);
 }
 
 namespace {
@@ -127,6 +131,37 @@ void others(Handle handle) {
   check(refused(kHalf, kHalf, kFloat, k32F, 50) == kInvalid, "an algorithm that there is not");
 }
 
+/// Vectors of `type`, with every other element of x.
+void vectors(Handle handle, int type, int execution, double tolerance) {
+  constexpr int kCount = 50;
+  const std::string what = "vectors of type " + std::to_string(type) + ": ";
+  Operand x(type, 2 * kCount), y(type, kCount);
+  const std::uint64_t half = encode(execution, 0.5);
+  cublasSetPointerMode_v2(handle, 0);
+  double dot = 0, squares = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    dot += x.values[2 * i] * y.values[i];
+    squares += x.values[2 * i] * x.values[2 * i];
+  }
+  std::uint64_t result = 0;
+  check(cublasDotEx(handle, kCount, x.device, type, 2, y.device, type, 1, &result, type, execution) == 0 &&
+            std::abs(decode(type, result) - dot) <= tolerance * (1 + std::abs(dot)),
+        what + "dot");
+  check(cublasNrm2Ex(handle, kCount, x.device, type, 2, &result, type, execution) == 0 &&
+            std::abs(decode(type, result) - std::sqrt(squares)) <= tolerance * (1 + std::sqrt(squares)),
+        what + "nrm2");
+  check(cublasAxpyEx(handle, kCount, &half, execution, x.device, type, 2, y.device, type, 1, execution) == 0,
+        what + "axpy's status");
+  for (std::size_t i = 0; i < kCount; ++i) y.values[i] += 0.5 * x.values[2 * i];
+  check(close(y.get(), y.values, 0), what + "axpy");
+  check(cublasScalEx(handle, kCount, &half, execution, x.device, type, 2, execution) == 0,
+        what + "scal's status");
+  for (std::size_t i = 0; i < kCount; ++i) x.values[2 * i] *= 0.5;
+  check(close(x.get(), x.values, 0), what + "scal");
+  check(cublasScalEx(handle, kCount, &half, kInt32, x.device, type, 2, execution) == kNotSupported,
+        what + "another alpha");
+}
+
 }  // namespace
 
 int main() {
@@ -146,5 +181,9 @@ int main() {
     for (int i = 0; i < 4; ++i) random_product(handle, types, 1, 50);
   }
   others(handle);
+  vectors(handle, kFloat, kFloat, 1e-6);
+  vectors(handle, kDouble, kDouble, 1e-15);
+  vectors(handle, kHalf, kFloat, 1e-3);
+  vectors(handle, kBfloat, kFloat, 8e-3);
   return result();
 }
