@@ -50,6 +50,12 @@ TEST_CASE(
 
 TEST_CASE("cuBLAS: vectors") { CHECK(errors_of(LOCKSTEP_BLAS_VECTORS).empty()); }
 TEST_CASE("cuBLAS: matrices and vectors") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL2).empty()); }
+TEST_CASE("cuBLAS by its name for CUDA 12, with the runtime for CUDA 12: one runtime in the process") {
+  CHECK(errors_of(LOCKSTEP_CUDA12).empty());
+  const Finished done = run(Launch{.arguments = {"exec", "--functional", "--", LOCKSTEP_CUDA12},
+                                   .environment = {{"LD_DEBUG", "libs"}}});
+  CHECK_THAT(done.err, Catch::Contains("libcudart.so.12") && !Catch::Contains("libcudart.so.13"));
+}
 TEST_CASE("cuBLAS: symmetric and triangular matrices") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL3).empty()); }
 TEST_CASE("cuBLAS: handles of several devices and threads, and graphs") {
   CHECK(errors_of(LOCKSTEP_BLAS_DEVICES, {"--gpus", "2"}).empty());
