@@ -20,9 +20,10 @@ GEMV(float, S)
 GEMV(double, D)
 GEMV(Complex64, C)
 GEMV(Complex128, Z)
-GER(float, cublasSger_v2) GER(double, cublasDger_v2) GER(Complex64, cublasCgeru_v2)
-    GER(Complex64, cublasCgerc_v2) GER(Complex128, cublasZgeru_v2) GER(Complex128, cublasZgerc_v2)
-        HERMITIAN(Complex64, float, C) HERMITIAN(Complex128, double, Z)
+GER(float, cublasSger_v2)
+GER(double, cublasDger_v2) GER(Complex64, cublasCgeru_v2) GER(Complex64, cublasCgerc_v2)
+    GER(Complex128, cublasZgeru_v2) GER(Complex128, cublasZgerc_v2) HERMITIAN(Complex64, float, C)
+        HERMITIAN(Complex128, double, Z)
 }
 
 namespace {

@@ -73,28 +73,39 @@ __device__ inline bool in_triangle(const GemmArguments& g, int row, int rows, in
   return true;
 }
 
+/// COUNT neighbours, moved by one access where they are aligned.
+template <class T, int COUNT>
+struct alignas(sizeof(T) * COUNT) Chunk {
+  T at[COUNT];
+};
+
 /// One operand's tile of ROWS x DEPTH, from global memory by registers into shared memory [DEPTH][PITCH].
-/// Threads that are neighbours read neighbours, whichever way the matrix lies.
+/// Threads that are neighbours read neighbours, whichever way the matrix lies, and each of them up to 16
+/// bytes at a time.
 template <class In, class Stored, int ROWS, int DEPTH, int PITCH, int THREADS>
 struct TileLoader {
-  static constexpr int kCount = ROWS * DEPTH / THREADS;
-  static_assert(THREADS % ROWS == 0 && THREADS % DEPTH == 0 && ROWS * DEPTH % THREADS == 0);
+  static constexpr int kCount = ROWS * DEPTH / THREADS, kLargest = 16 / sizeof(In);
+  static constexpr int kChunk = kCount < kLargest ? kCount : kLargest, kChunks = kCount / kChunk;
+  static constexpr int kDown = ROWS / kChunk, kDeep = DEPTH / kChunk;  // chunks along a column, along a row
+  static_assert(ROWS % kChunk == 0 && DEPTH % kChunk == 0 && THREADS % kDown == 0 && THREADS % kDeep == 0);
   const In* at;
   long long step, tile_step;
-  int row, k, row_step, k_step;  // this thread's first element and the way to its next
+  int row, k, row_step, k_step;  // this thread's first chunk and the way to its next
   int rows, depth;               // of the matrix
-  bool conjugated;
-  In values[kCount];
+  bool by_rows, conjugated, aligned;
+  Chunk<In, kChunk> chunks[kChunks];
 
   /// `along_k`: neighbours in memory have neighbouring k.
   __device__ TileLoader(const In* matrix, long long ld, bool along_k, bool conjugate, int first, int all,
                         int all_k)
-      : rows(all), depth(all_k), conjugated(conjugate) {
+      : rows(all), depth(all_k), by_rows(along_k), conjugated(conjugate) {
     const int thread = static_cast<int>(threadIdx.x);
-    k = along_k ? thread % DEPTH : thread / ROWS;
-    row = first + (along_k ? thread / DEPTH : thread % ROWS);
-    row_step = along_k ? THREADS / DEPTH : 0;
-    k_step = along_k ? 0 : THREADS / ROWS;
+    k = along_k ? thread % kDeep * kChunk : thread / kDown;
+    row = first + (along_k ? thread / kDeep : thread % kDown * kChunk);
+    row_step = along_k ? THREADS / kDeep : 0;
+    k_step = along_k ? 0 : THREADS / kDown;
+    aligned =
+        ld % kChunk == 0 && reinterpret_cast<unsigned long long>(matrix) % sizeof(Chunk<In, kChunk>) == 0;
     const long long row_stride = along_k ? ld : 1, k_stride = along_k ? 1 : ld;
     at = matrix + row * row_stride + k * k_stride;
     step = row_step * row_stride + k_step * k_stride;
@@ -103,18 +114,36 @@ struct TileLoader {
   __device__ void load() {
     const In* from = at;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i, from += step)
-      values[i] = row + i * row_step < rows && k + i * k_step < depth ? *from : In{};
+    for (int c = 0; c < kChunks; ++c, from += step) {
+      const int left_rows = rows - row - c * row_step, left_k = depth - k - c * k_step;
+      const int across = by_rows ? left_rows : left_k, along = by_rows ? left_k : left_rows;
+      const int count = across > 0 ? along : 0;
+      if (aligned && count >= kChunk) {
+        chunks[c] = *reinterpret_cast<const Chunk<In, kChunk>*>(from);
+        continue;
+      }
+#pragma unroll
+      for (int i = 0; i < kChunk; ++i) chunks[c].at[i] = i < count ? from[i] : In{};
+    }
     at += tile_step;
     depth -= DEPTH;
   }
   __device__ void store(Stored* tile, int first) const {
-    Stored* to = tile + k * PITCH + row - first;
-    const int to_step = k_step * PITCH + row_step;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      const Stored value = Convert<Stored, In>::of(values[i]);
-      to[i * to_step] = conjugated ? blas::conjugate(value) : value;
+    for (int c = 0; c < kChunks; ++c) {
+      Chunk<Stored, kChunk> values;
+#pragma unroll
+      for (int i = 0; i < kChunk; ++i) {
+        const Stored value = Convert<Stored, In>::of(chunks[c].at[i]);
+        values.at[i] = conjugated ? blas::conjugate(value) : value;
+      }
+      Stored* const to = tile + (k + c * k_step) * PITCH + row + c * row_step - first;
+      if (by_rows) {
+#pragma unroll
+        for (int i = 0; i < kChunk; ++i) to[i * PITCH] = values.at[i];
+      } else {
+        *reinterpret_cast<Chunk<Stored, kChunk>*>(to) = values;
+      }
     }
   }
 };
