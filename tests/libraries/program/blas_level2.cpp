@@ -25,9 +25,9 @@ GEMV(Complex64, C)
 GEMV(Complex128, Z)
 GER(float, cublasSger_v2)
 GER(double, cublasDger_v2)
-GER(Complex64, cublasCgeru_v2) GER(Complex64, cublasCgerc_v2) GER(Complex128, cublasZgeru_v2)
-    GER(Complex128, cublasZgerc_v2) GEMV_BATCHED(float, S) HERMITIAN(Complex64, float, C)
-        HERMITIAN(Complex128, double, Z)
+GER(Complex64, cublasCgeru_v2)
+GER(Complex64, cublasCgerc_v2) GER(Complex128, cublasZgeru_v2) GER(Complex128, cublasZgerc_v2)
+    GEMV_BATCHED(float, S) HERMITIAN(Complex64, float, C) HERMITIAN(Complex128, double, Z)
 }
 
 namespace {
