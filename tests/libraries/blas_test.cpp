@@ -65,6 +65,7 @@ TEST_CASE("cuSOLVER: factors and solutions") {
         "lockstep: cusolverDnXgetrf: cudaDataType 1 with 0 is not supported by Lockstep's own library\n");
 }
 TEST_CASE("cuSOLVER: QR") { CHECK(errors_of(LOCKSTEP_SOLVER_QR).empty()); }
+TEST_CASE("cuSOLVER: eigenvalues") { CHECK(errors_of(LOCKSTEP_SOLVER_EIGEN).empty()); }
 
 TEST_CASE("cuBLASLt: products with epilogues") {
   for (const Options& model : kModels) {

@@ -142,7 +142,8 @@ __device__ void cholesky_block(const PanelArguments& p) {
     if (!(square > 0) && failed == 0) failed = p.first + j + 1;
     const Real root = sqrt(square);
     __syncthreads();
-    if (lane == 0 && x >= j && x < n) tile[j][x] = x == j ? FromReal<T>::of(root) : divide(tile[j][x], FromReal<T>::of(root));
+    if (lane == 0 && x >= j && x < n)
+      tile[j][x] = x == j ? FromReal<T>::of(root) : divide(tile[j][x], FromReal<T>::of(root));
     __syncthreads();
     for (int k = j + 1 + lane; k < n; k += kThreads / kPanel)
       if (x >= k && x < n) tile[k][x] = multiply_add(negative(tile[j][x]), conjugate(tile[j][k]), tile[k][x]);
@@ -173,7 +174,8 @@ __device__ void identity(const FillArguments& f) {
   for (long long batch = blockIdx.y; batch < f.batches; batch += gridDim.y) {
     T* const to = matrix_at<T>(f.to, f.by_pointers, f.stride, batch);
     for (int y = threadIdx.x / kPanel; y < kPanel; y += kThreads / kPanel)
-      if (i < f.rows && column0 + y < f.columns) to[i + (column0 + y) * f.ld] = i == column0 + y ? FromReal<T>::of(1) : zero<T>();
+      if (i < f.rows && column0 + y < f.columns)
+        to[i + (column0 + y) * f.ld] = i == column0 + y ? FromReal<T>::of(1) : zero<T>();
   }
 }
 

@@ -5,15 +5,21 @@
 
 namespace lockstep::libraries::blas {
 
+/// Tells the compiler that matrices are in global memory.
+template <class T>
+__device__ T* global(T* pointer) {
+  __builtin_assume(__isGlobal(pointer));
+  return pointer;
+}
 template <class T>
 __device__ const T* matrix_of(const GemmArguments& g, const void* base, long long stride, long long batch) {
-  return g.by_pointers ? static_cast<const T* const*>(base)[batch] + stride
-                       : static_cast<const T*>(base) + batch * stride;
+  return global(g.by_pointers ? static_cast<const T* const*>(base)[batch] + stride
+                              : static_cast<const T*>(base) + batch * stride);
 }
 template <class T>
 __device__ T* result_of(const GemmArguments& g, long long batch) {
-  return g.by_pointers ? static_cast<T* const*>(g.d)[batch] + g.stride_d
-                       : static_cast<T*>(g.d) + batch * g.stride_d;
+  return global(g.by_pointers ? static_cast<T* const*>(g.d)[batch] + g.stride_d
+                              : static_cast<T*>(g.d) + batch * g.stride_d);
 }
 
 __device__ inline float bias_at(const GemmArguments& g, long long i) {
@@ -55,14 +61,18 @@ struct Output {
     if (!is_zero(beta)) c = matrix_of<Out>(g, g.c, g.stride_c, b);
   }
   __device__ void write(int row, int column, Acc sum) const {
+    write(row, column, sum, row + column * g.ldc, row + column * g.ldd);
+  }
+  /// The same where the element's places in C and D are known.
+  __device__ void write(int row, int column, Acc sum, long long from, long long to) const {
     if (row >= g.m || column >= g.n) return;
     if ((g.triangle == kLowerTriangle && row < column) || (g.triangle == kUpperTriangle && row > column))
       return;
     Acc x = multiply(alpha, sum);
-    if (c != nullptr) x = multiply_add(beta, Convert<Acc, Out>::of(c[row + column * g.ldc]), x);
+    if (c != nullptr) x = multiply_add(beta, Convert<Acc, Out>::of(c[from]), x);
     if (g.real_diagonal && row == column) drop_imaginary(x);
     if constexpr (EPILOGUE) x = with_epilogue(g, x, row, column, batch);
-    d[row + column * g.ldd] = Convert<Out, Acc>::of(x);
+    d[to] = Convert<Out, Acc>::of(x);
   }
 };
 

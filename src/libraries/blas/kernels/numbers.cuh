@@ -58,7 +58,8 @@ struct Convert<Bfloat, float> {
   __device__ static Bfloat of(float x) { return to_bfloat(x); }
 };
 
-/// A number of T without an imaginary part. (nvcc 13 leaves that of T{x} undefined in conditional expressions.)
+/// A number of T without an imaginary part. (nvcc 13 leaves that of T{x} undefined in conditional
+/// expressions.)
 template <class T>
 struct FromReal {
   __device__ static T of(T x) { return x; }
