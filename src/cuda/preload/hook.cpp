@@ -1,7 +1,7 @@
 // Preloaded into programs: CUDA's runtime may be linked statically into them or into their shared objects
-// (nvcc's default). Before the constructors of such an object run, each of the runtime's functions that its
-// symbol table names is made to jump to ours. Where there is no symbol table, they are found by their code
-// (static_runtime.hpp).
+// (nvcc's default), and so may its libraries. Before the constructors of such an object run, each of the
+// runtime's functions that its symbol table names is made to jump to ours. Where there is no symbol table,
+// they are found by their code (static_runtime.hpp).
 //
 // This library is initialised before all others (-z initfirst), when not even the C library is: so our
 // runtime is loaded in the first call of such a function. Of objects that come by dlopen, the dynamic linker
@@ -26,15 +26,13 @@
 #include <string_view>
 #include <vector>
 
+#include "cuda/preload/replacements.hpp"
 #include "cuda/preload/runtime_archives.hpp"
 #include "cuda/preload/static_runtime.hpp"
 
 namespace {
 
 using lockstep::cuda::ArchivedCode;
-
-constexpr const char* kRuntime = "libcudart.so.13";
-constexpr std::string_view kRuntimes = "libcudart.so.";  // in a folder that the program prefers to ours
 
 struct File {
   const char* data = nullptr;
@@ -192,6 +190,7 @@ extern "C" __attribute__((visibility("hidden"), used)) const void* lockstep_hook
   return ours;
 }
 
+/// To that of the same name in `library`, a path.
 void redirect_function(std::string_view name, std::uintptr_t code, const std::string& library) {
   auto* const at = reinterpret_cast<unsigned char*>(code);
   Entry& entry = entries().emplace_back(
@@ -200,16 +199,17 @@ void redirect_function(std::string_view name, std::uintptr_t code, const std::st
   if (!write_jump(at, &entry)) fail("the program's code cannot be changed");
 }
 
-/// `library`: our runtime, for the object's version of CUDA.
-void redirect(std::string_view table, std::string_view names, std::uintptr_t base,
-              const std::string& library) {
+/// `ours`: the folder of our libraries. `object`: the file's name.
+void redirect(std::string_view table, std::string_view names, std::uintptr_t base, const std::string& ours,
+              std::string_view object) {
   const std::span symbols(reinterpret_cast<const Elf64_Sym*>(table.data()), table.size() / sizeof(Elf64_Sym));
   for (const Elf64_Sym& symbol : symbols) {
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF ||
         symbol.st_size < kJumpBytes || symbol.st_name >= names.size())
       continue;
     const char* const name = names.data() + symbol.st_name;
-    if (lockstep::cuda::is_runtime_name(name)) redirect_function(name, base + symbol.st_value, library);
+    const std::string_view library = lockstep::cuda::replacement_of(name, object);
+    if (!library.empty()) redirect_function(name, base + symbol.st_value, ours + std::string(library));
   }
 }
 
@@ -223,17 +223,8 @@ bool has_device_code(const File& file) {
          names.find("__nv_relfatbin") != std::string_view::npos;
 }
 
-/// NVIDIA's libraries ask the driver for more than CUDA's documents name, so that they do not run with
-/// another runtime either. They keep theirs, which leads to an error that says so (cuda/warnings.cpp).
-bool is_nvidias(std::string_view file_name) {
-  constexpr std::string_view kLibraries[] = {"libcublas", "libcudnn",    "libcufft",
-                                             "libcurand", "libcusolver", "libcusparse",
-                                             "libnccl",   "libnpp",      "libnvjpeg"};
-  return std::ranges::any_of(kLibraries, [&](std::string_view name) { return file_name.starts_with(name); });
-}
-
 /// Of an object without a symbol table, the runtime that some toolkit of this machine has brought into it.
-void redirect_stripped(const File& file, std::uintptr_t base, const std::string& library) {
+void redirect_stripped(const File& file, std::uintptr_t base, const std::string& ours) {
   if (!has_device_code(file)) return;
   const auto* header = reinterpret_cast<const Elf64_Ehdr*>(file.data);
   if (header->e_phoff > file.bytes || header->e_phnum * sizeof(Elf64_Phdr) > file.bytes - header->e_phoff)
@@ -250,7 +241,8 @@ void redirect_stripped(const File& file, std::uintptr_t base, const std::string&
       if (!offset) continue;
       for (const ArchivedCode::Function& function : runtime.functions())
         if (function.bytes >= kJumpBytes)
-          redirect_function(function.name, base + segment.p_vaddr + *offset + function.offset, library);
+          redirect_function(function.name, base + segment.p_vaddr + *offset + function.offset,
+                            ours + std::string(lockstep::cuda::replacement_of(function.name, "")));
       return;
     }
   }
@@ -283,15 +275,15 @@ void redirect_object(const Object& object) {
   if (folder_of(object.path) == folder_of(own.dli_fname)) return;  // ours
   const File file = map_file(object.path.c_str());
   if (file.data == nullptr) return;  // as that which the kernel gives to each process
-  const bool is_runtime = name_of(object.path).starts_with(kRuntimes);
-  const char* const version =
-      is_runtime && name_of(object.path).starts_with("libcudart.so.12") ? "libcudart.so.12" : kRuntime;
-  const std::string library = std::string(folder_of(own.dli_fname)) + version;
+  const std::string ours(folder_of(own.dli_fname));
+  const std::string_view name = name_of(object.path);
+  // NVIDIA's, from a folder that the program prefers to ours, is called by what it exports.
+  const bool nvidias = lockstep::cuda::is_nvidias(name);
   std::string_view symbols, names;
-  if (find_symbols(file, is_runtime ? SHT_DYNSYM : SHT_SYMTAB, symbols, names))
-    redirect(symbols, names, object.base, library);
-  else if (!is_nvidias(name_of(object.path)))
-    redirect_stripped(file, object.base, library);
+  if (find_symbols(file, nvidias ? SHT_DYNSYM : SHT_SYMTAB, symbols, names))
+    redirect(symbols, names, object.base, ours, name);
+  else if (!nvidias)
+    redirect_stripped(file, object.base, ours);
   munmap(const_cast<char*>(file.data), file.bytes);
 }
 

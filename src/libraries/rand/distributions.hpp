@@ -1,4 +1,4 @@
-// The distributions, on the host and in kernels: from so many words a group of so many values.
+// The distributions, on the host and in kernels: a group of values takes a number of words.
 #pragma once
 
 #include <math.h>

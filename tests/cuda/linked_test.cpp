@@ -1,4 +1,5 @@
-// Programs without a symbol table: their static runtime is found by the code of the archive that it is from.
+// Programs whose CUDA libraries are linked statically, or not found where ours are; without a symbol table a
+// static runtime is found by the code of the archive that it is from.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>
@@ -38,6 +39,15 @@ TEST_CASE(
   // The program's own runtime counts -3 devices, and its third function is not one that Lockstep has.
   CHECK(output_with("/nowhere.a:" LOCKSTEP_STRIPPED_RUNTIME) == "result 0, 1 devices, 46\n");
   CHECK(output_with("/nowhere.a:" LOCKSTEP_STRIPPED_PROGRAM ":/") == "result 999, -3 devices, 46\n");
+}
+
+TEST_CASE("cuBLAS that a program is linked with statically, or that its run path has, is replaced") {
+  for (const char* program : {LOCKSTEP_WITH_STATIC_LIBRARY, LOCKSTEP_WITH_RUN_PATH}) {
+    INFO(program);
+    const cli::Finished done = cli::run({"exec", "--functional", "--", program});
+    CHECK(done.out == "CUBLAS_STATUS_NOT_INITIALIZED, NVIDIA's\n");
+    CHECK(done.code == 0);
+  }
 }
 
 TEST_CASE("the code of a static runtime is found wherever the linker put it, and nowhere else") {
