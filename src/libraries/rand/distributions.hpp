@@ -1,4 +1,4 @@
-// The distributions, on the host and in kernels: from so many words a group of so many values.
+// The distributions, on the host and in kernels: from kWords words a group of kValues values.
 #pragma once
 
 #include <math.h>
