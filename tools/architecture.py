@@ -24,7 +24,8 @@ ROOMS = [
     Room("Entrances", "#eef0f4", 20, 16, 8, 1, {"cli": (3, 0, "lockstep's commands"), "api": (4, 0, "as a library")}),
     Room("Programs", "#fdf0e2", 20, 136, 2, 4, {
         "cuda": (0, 0, "CUDA's run time"), "nvml": (1, 0, "its devices"), "lower": (0, 1, "PTX to SASS"), "shmem": (1, 1, "network requests"),
-        "exec": (0, 2, "executes kernels"), "messages": (1, 2, "calls of MPI"), "ptx": (0, 3, "reads PTX")}),
+        "exec": (0, 2, "executes kernels"), "messages": (1, 2, "calls of MPI"), "ptx": (0, 3, "reads PTX"),
+        "libraries": (1, 3, "cuBLAS, cuFFT, ...")}),
     Room("The machine", "#e4eefb", 372, 136, 3, 6, {
         "gpu": (1, 0, "one run, all devices"), "sampling": (0, 0, "what is timed"), "ranks": (2, 0, "several processes"),
         "host": (1, 1, "streams, copies"), "core": (0, 2, "SMs, dispatcher"), "net": (2, 2, "NICs, agents"), "mem": (0, 3, "L2 slices, DRAM"),

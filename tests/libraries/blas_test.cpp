@@ -1,6 +1,8 @@
 // Programs that call our cuBLAS, cuBLASLt and cuSOLVER: each compares with computations of its own, and
 // prints PASS or what is wrong.
 #include <catch2/catch.hpp>
+#include <string>
+#include <vector>
 
 #include "paths.hpp"
 #include "tests/cli/program.hpp"
@@ -9,9 +11,19 @@ using namespace lockstep::cli;
 
 namespace {
 
+/// Options for a small GPU: matrices of a few hundred rows have as many tiles as it has SMs, so that tiles
+/// are large.
+using Options = std::vector<std::string>;
+const Options kSmallV100 = {"--set", "gpu.sms=2", "--set", "gpu.gpcs=1"},
+              kSmallA100 = {"-c", "a100", "--set", "gpu.sms=4", "--set", "gpu.gpcs=2"};
+const Options kModels[] = {{}, {"-c", "a100"}, kSmallV100, kSmallA100};
+
 /// What the program says on standard error, after PASS.
-std::string errors_of(const std::string& program, const std::string& model = "v100") {
-  const Finished done = run({"exec", "-c", model, "--functional", "--", program});
+std::string errors_of(const std::string& program, const Options& options = {}) {
+  std::vector<std::string> arguments = {"exec", "--functional"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  arguments.insert(arguments.end(), {"--", program});
+  const Finished done = run(arguments);
   CHECK(done.out == "PASS\n");
   CHECK(done.code == 0);
   return done.err;
@@ -20,15 +32,16 @@ std::string errors_of(const std::string& program, const std::string& model = "v1
 }  // namespace
 
 TEST_CASE("cuBLAS: matrix products are what their definition says") {
-  CHECK(errors_of(LOCKSTEP_BLAS_GEMM) ==
-        "lockstep: a size of more than 2^31 - 1 is not supported by Lockstep's own library\n");
+  for (const Options& model : {Options{"--ptx-above", "refuse"}, kSmallV100})
+    CHECK(errors_of(LOCKSTEP_BLAS_GEMM, model) ==
+          "lockstep: a size of more than 2^31 - 1 is not supported by Lockstep's own library\n");
 }
 
 TEST_CASE(
     "cuBLAS: products of mixed types, with and without tensor cores for bfloat16; what is refused is named") {
-  for (const char* model : {"v100", "a100"}) {
+  for (const Options& model : kModels) {
     const std::string errors = errors_of(LOCKSTEP_BLAS_GEMM_EX, model);
-    CHECK(count_lines(errors) == 3);
+    CHECK(count_lines(errors) == 4);
     CHECK_THAT(
         errors,
         Catch::Contains("cublasGemmEx: A, B and C of cudaDataType 2, 14 and 0 with compute type 68 is not"));
@@ -37,11 +50,24 @@ TEST_CASE(
 
 TEST_CASE("cuBLAS: vectors") { CHECK(errors_of(LOCKSTEP_BLAS_VECTORS).empty()); }
 TEST_CASE("cuBLAS: matrices and vectors") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL2).empty()); }
+TEST_CASE("cuBLAS by its name for CUDA 12, with the runtime for CUDA 12: one runtime in the process") {
+  CHECK(errors_of(LOCKSTEP_CUDA12).empty());
+  const Finished done = run(Launch{.arguments = {"exec", "--functional", "--", LOCKSTEP_CUDA12},
+                                   .environment = {{"LD_DEBUG", "libs"}}});
+  CHECK_THAT(done.err, Catch::Contains("libcudart.so.12") && !Catch::Contains("libcudart.so.13"));
+}
 TEST_CASE("cuBLAS: symmetric and triangular matrices") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL3).empty()); }
-TEST_CASE("cuSOLVER: factors and solutions") { CHECK(errors_of(LOCKSTEP_SOLVER).empty()); }
+TEST_CASE("cuBLAS: handles of several devices and threads, and graphs") {
+  CHECK(errors_of(LOCKSTEP_BLAS_DEVICES, {"--gpus", "2"}).empty());
+}
+TEST_CASE("cuSOLVER: factors and solutions") {
+  CHECK(errors_of(LOCKSTEP_SOLVER) ==
+        "lockstep: cusolverDnXgetrf: cudaDataType 1 with 0 is not supported by Lockstep's own library\n");
+}
+TEST_CASE("cuSOLVER: QR") { CHECK(errors_of(LOCKSTEP_SOLVER_QR).empty()); }
 
 TEST_CASE("cuBLASLt: products with epilogues") {
-  for (const char* model : {"v100", "a100"}) {
+  for (const Options& model : kModels) {
     const std::string errors = errors_of(LOCKSTEP_BLASLT, model);
     CHECK_THAT(errors, Catch::Contains("cublasLtMatmul: epilogue 256 is not supported"));
   }

@@ -38,28 +38,6 @@ bool for_cuda_12() {
 }  // namespace
 
 int library_version() { return for_cuda_12() ? 120900 : 130100; }
-int runtime_version() { return for_cuda_12() ? 12090 : 13000; }
-
-namespace {
-
-template <class T>
-Status read_setting(const void* handle, T* to, T Context::*member) {
-  return with_context(handle, [&](Context& context) {
-    require(to != nullptr);
-    *to = context.*member;
-  });
-}
-Status write_setting(const void* handle, int Context::*member, int value, bool valid) {
-  return with_context(handle, [&](Context& context) {
-    require(valid);
-    context.*member = value;
-  });
-}
-bool is_math_mode(int mode) {
-  constexpr int kNoReducedPrecision = 16, kTf32 = 3;
-  return (mode & ~kNoReducedPrecision) >= 0 && (mode & ~kNoReducedPrecision) <= kTf32;
-}
-
 const char* name_of(int status) {
   switch (status) {
     case kStatusSuccess:
@@ -87,6 +65,36 @@ const char* name_of(int status) {
   }
 }
 
+Status get_property(int property, int* value) {
+  return guarded(&status_of, [&] {
+    require(value != nullptr && property >= 0 && property <= 2);
+    const int version = library_version();
+    *value = property == 0 ? version / 10000 : property == 1 ? version / 100 % 100 : version % 100;
+  });
+}
+
+int runtime_version() { return for_cuda_12() ? 12090 : 13000; }
+
+namespace {
+
+template <class T>
+Status read_setting(const void* handle, T* to, T Context::*member) {
+  return with_context(handle, [&](Context& context) {
+    require(to != nullptr);
+    *to = context.*member;
+  });
+}
+Status write_setting(const void* handle, int Context::*member, int value, bool valid) {
+  return with_context(handle, [&](Context& context) {
+    require(valid);
+    context.*member = value;
+  });
+}
+bool is_math_mode(int mode) {
+  constexpr int kNoReducedPrecision = 16, kTf32 = 3;
+  return (mode & ~kNoReducedPrecision) >= 0 && (mode & ~kNoReducedPrecision) <= kTf32;
+}
+
 }  // namespace
 
 LOCKSTEP_LIBRARY_API Status cublasCreate_v2(void** handle) {
@@ -105,11 +113,7 @@ LOCKSTEP_LIBRARY_API Status cublasGetVersion_v2(void* handle, int* version) {
   });
 }
 LOCKSTEP_LIBRARY_API Status cublasGetProperty(int property, int* value) {
-  return guarded(&status_of, [&] {
-    require(value != nullptr && property >= 0 && property <= 2);
-    const int version = library_version();
-    *value = property == 0 ? version / 10000 : property == 1 ? version / 100 % 100 : version % 100;
-  });
+  return get_property(property, value);
 }
 LOCKSTEP_LIBRARY_API std::size_t cublasGetCudartVersion() {
   return static_cast<std::size_t>(runtime_version());

@@ -35,6 +35,10 @@ Status with_context(const void* handle, Body&& body) {
 [[nodiscard]] int library_version();
 [[nodiscard]] int runtime_version();
 
+[[nodiscard]] const char* name_of(int status);
+/// cublasGetProperty.
+[[nodiscard]] Status get_property(int property, int* value);
+
 /// PTX of this folder, and its kernels.
 [[nodiscard]] std::string_view embedded_ptx(std::string_view file);
 [[nodiscard]] Kernels& kernels_of(const std::string& file);

@@ -23,6 +23,13 @@ void solve_block(const Context& context, const Solution& s) {
   launch_typed(context, "matrix", "solve", s.type, grid, g);
 }
 
+/// B := 0, where alpha is zero: A is not read.
+void clear(const Context& context, const Solution& s) {
+  Product p{.type = s.type, .m = s.m, .n = s.n};
+  p.a = p.b = p.c = s.b, p.batches = s.batches;
+  multiply(context, p);
+}
+
 /// B's other part without what the solved part contributes.
 void subtract_solved(const Context& context, const Solution& s, std::int64_t solved, std::int64_t other,
                      std::int64_t solved_size, std::int64_t other_size) {
@@ -78,6 +85,7 @@ void multiply(const Context& context, const Product& p) {
 void solve_triangular(const Context& context, const Solution& s) {
   const std::int64_t size = s.right ? s.n : s.m;
   if (s.m == 0 || s.n == 0 || s.batches == 0) return;
+  if (s.alpha.pointer == nullptr && s.alpha.real == 0 && s.alpha.imaginary == 0) return clear(context, s);
   if (size <= kBlock) return solve_block(context, s);
   // Half of the unknowns, then the other half: which is first depends on the triangle of op(A).
   const std::int64_t half = (size + 2 * kBlock - 1) / (2 * kBlock) * kBlock, rest = size - half;

@@ -289,6 +289,11 @@ LOCKSTEP_LIBRARY_API Status cublasLtMatmulAlgoInit(void* handle, int, int, int, 
     *algorithm = {};
   });
 }
+LOCKSTEP_LIBRARY_API const char* cublasLtGetStatusName(int status) { return blas::name_of(status); }
+LOCKSTEP_LIBRARY_API const char* cublasLtGetStatusString(int status) { return blas::name_of(status); }
+LOCKSTEP_LIBRARY_API Status cublasLtGetProperty(int property, int* value) {
+  return blas::get_property(property, value);
+}
 LOCKSTEP_LIBRARY_API std::size_t cublasLtGetVersion() {
   return static_cast<std::size_t>(blas::library_version());
 }

@@ -82,8 +82,8 @@ int call(Way way, const Entries<T>& entries, Handle handle, int op_a, int op_b, 
 }
 
 template <class T>
-void random_product(const Entries<T>& entries, Handle handle, const char* type, int largest) {
-  const int m = random_int(0, largest), n = random_int(0, largest), k = random_int(0, largest);
+void random_product(const Entries<T>& entries, Handle handle, const char* type, int smallest, int largest) {
+  const int m = random_int(smallest, largest), n = random_int(smallest, largest), k = random_int(0, 70);
   const int op_a = random_int(0, 2), op_b = random_int(0, 2), count = random_int(1, 3);
   const auto way = static_cast<Way>(random_int(0, 2));
   const bool on_device = random_int(0, 1) == 1;
@@ -149,12 +149,15 @@ int main() {
   const Entries<double> d{cublasDgemm_v2, cublasDgemmStridedBatched, cublasDgemmBatched};
   const Entries<Complex64> c{cublasCgemm_v2, cublasCgemmStridedBatched, cublasCgemmBatched};
   const Entries<Complex128> z{cublasZgemm_v2, cublasZgemmStridedBatched, cublasZgemmBatched};
-  random_product(s, handle, "S", 300);
+  random_product(s, handle, "S", 150, 200);
+  random_product(d, handle, "D", 100, 150);
+  random_product(c, handle, "C", 100, 150);
+  random_product(z, handle, "Z", 100, 150);
   for (int i = 0; i < 12; ++i) {
-    random_product(s, handle, "S", 70);
-    random_product(d, handle, "D", 40);
-    random_product(c, handle, "C", 40);
-    random_product(z, handle, "Z", 40);
+    random_product(s, handle, "S", 0, 70);
+    random_product(d, handle, "D", 0, 40);
+    random_product(c, handle, "C", 0, 40);
+    random_product(z, handle, "Z", 0, 40);
   }
   refusals(handle);
   return result();

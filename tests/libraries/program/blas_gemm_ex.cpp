@@ -14,6 +14,10 @@ int cublasGemmBatchedEx(Handle, int, int, int, int, int, const void*, const void
                         const void* const*, int, int, const void*, void* const*, int, int, int, int, int);
 int cublasSgemmEx(Handle, int, int, int, int, int, const float*, const void*, int, int, const void*, int, int,
                   const float*, void*, int, int);
+int cublasAxpyEx(Handle, int, const void*, int, const void*, int, int, void*, int, int, int);
+int cublasScalEx(Handle, int, const void*, int, void*, int, int, int);
+int cublasDotEx(Handle, int, const void*, int, int, const void*, int, int, void*, int, int);
+int cublasNrm2Ex(Handle, int, const void*, int, int, void*, int, int);
 }
 
 namespace {
@@ -78,9 +82,9 @@ int call(Handle handle, const Types& t, const Shape& s, const void* alpha, const
                       s.ldb, beta, c.device, t.c, s.ldc, t.compute, -1);
 }
 
-void random_product(Handle handle, const Types& t, int largest) {
-  Shape s{random_int(0, 1), random_int(0, 1), random_int(1, largest), random_int(1, largest),
-          random_int(0, largest)};
+void random_product(Handle handle, const Types& t, int smallest, int largest) {
+  Shape s{random_int(0, 1), random_int(0, 1), random_int(smallest, largest), random_int(smallest, largest),
+          random_int(0, 60)};
   s.lda = std::max(1, s.op_a == kN ? s.m : s.k) + random_int(0, 3);
   s.ldb = std::max(1, s.op_b == kN ? s.k : s.n) + random_int(0, 3);
   s.ldc = s.m + random_int(0, 3);
@@ -127,6 +131,37 @@ void others(Handle handle) {
   check(refused(kHalf, kHalf, kFloat, k32F, 50) == kInvalid, "an algorithm that there is not");
 }
 
+/// Vectors of `type`, with every other element of x.
+void vectors(Handle handle, int type, int execution, double tolerance) {
+  constexpr int kCount = 50;
+  const std::string what = "vectors of type " + std::to_string(type) + ": ";
+  Operand x(type, 2 * kCount), y(type, kCount);
+  const std::uint64_t half = encode(execution, 0.5);
+  cublasSetPointerMode_v2(handle, 0);
+  double dot = 0, squares = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    dot += x.values[2 * i] * y.values[i];
+    squares += x.values[2 * i] * x.values[2 * i];
+  }
+  std::uint64_t result = 0;
+  check(cublasDotEx(handle, kCount, x.device, type, 2, y.device, type, 1, &result, type, execution) == 0 &&
+            std::abs(decode(type, result) - dot) <= tolerance * (1 + std::abs(dot)),
+        what + "dot");
+  check(cublasNrm2Ex(handle, kCount, x.device, type, 2, &result, type, execution) == 0 &&
+            std::abs(decode(type, result) - std::sqrt(squares)) <= tolerance * (1 + std::sqrt(squares)),
+        what + "nrm2");
+  check(cublasAxpyEx(handle, kCount, &half, execution, x.device, type, 2, y.device, type, 1, execution) == 0,
+        what + "axpy's status");
+  for (std::size_t i = 0; i < kCount; ++i) y.values[i] += 0.5 * x.values[2 * i];
+  check(close(y.get(), y.values, 0), what + "axpy");
+  check(cublasScalEx(handle, kCount, &half, execution, x.device, type, 2, execution) == 0,
+        what + "scal's status");
+  for (std::size_t i = 0; i < kCount; ++i) x.values[2 * i] *= 0.5;
+  check(close(x.get(), x.values, 0), what + "scal");
+  check(cublasScalEx(handle, kCount, &half, kInt32, x.device, type, 2, execution) == kNotSupported,
+        what + "another alpha");
+}
+
 }  // namespace
 
 int main() {
@@ -142,9 +177,13 @@ int main() {
                        {"bytes", kInt8, kInt32, k32I, kInt32, 0},
                        {"bytes to float", kInt8, kFloat, k32F, kFloat, 0}};
   for (const Types& types : all) {
-    random_product(handle, types, 150);
-    for (int i = 0; i < 4; ++i) random_product(handle, types, 50);
+    random_product(handle, types, 130, 200);
+    for (int i = 0; i < 4; ++i) random_product(handle, types, 1, 50);
   }
   others(handle);
+  vectors(handle, kFloat, kFloat, 1e-6);
+  vectors(handle, kDouble, kDouble, 1e-15);
+  vectors(handle, kHalf, kFloat, 1e-3);
+  vectors(handle, kBfloat, kFloat, 8e-3);
   return result();
 }

@@ -1,6 +1,9 @@
 // cuBLAS, level 2: matrices and vectors of random sizes and increments against the functions' definitions.
 #include "blas.hpp"
 
+#define GEMV_BATCHED(T, l)                                                                                \
+  int cublas##l##gemvBatched(Handle, int, int, int, const T*, const T* const*, int, const T* const*, int, \
+                             const T*, T* const*, int, int);
 #define GEMV(T, l)                                                                                          \
   int cublas##l##gemv_v2(Handle, int, int, int, const T*, const T*, int, const T*, int, const T*, T*, int); \
   int cublas##l##gemvStridedBatched(Handle, int, int, int, const T*, const T*, int, long long, const T*,    \
@@ -20,9 +23,11 @@ GEMV(float, S)
 GEMV(double, D)
 GEMV(Complex64, C)
 GEMV(Complex128, Z)
-GER(float, cublasSger_v2) GER(double, cublasDger_v2) GER(Complex64, cublasCgeru_v2)
-    GER(Complex64, cublasCgerc_v2) GER(Complex128, cublasZgeru_v2) GER(Complex128, cublasZgerc_v2)
-        HERMITIAN(Complex64, float, C) HERMITIAN(Complex128, double, Z)
+GER(float, cublasSger_v2)
+GER(double, cublasDger_v2)
+GER(Complex64, cublasCgeru_v2) GER(Complex64, cublasCgerc_v2) GER(Complex128, cublasZgeru_v2)
+    GER(Complex128, cublasZgerc_v2) GEMV_BATCHED(float, S) HERMITIAN(Complex64, float, C)
+        HERMITIAN(Complex128, double, Z)
 }
 
 namespace {
@@ -211,6 +216,19 @@ void real_factor(Handle handle) {
   }
 }
 
+/// By pointers: op(A) x + 2 y of two small matrices.
+void pointers(Handle handle) {
+  cublasSetPointerMode_v2(handle, 0);
+  const Device<float> a(std::vector<float>{1, 2, 3, 4}), x(std::vector<float>{1, 1, 10, 10}),
+      y(std::vector<float>{1, 2, 3, 4});
+  const Device<float*> pa(std::vector<float*>{a, a}), px(std::vector<float*>{x, x + 2}),
+      py(std::vector<float*>{y, y + 2});
+  const float one = 1, two = 2;
+  check(cublasSgemvBatched(handle, kT, 2, 2, &one, pa, 2, px, 1, &two, py, 1, 2) == 0 &&
+            y.get() == std::vector<float>{5, 11, 36, 78},
+        "gemvBatched");
+}
+
 }  // namespace
 
 int main() {
@@ -227,5 +245,6 @@ int main() {
   all<Complex64>(ENTRIES(C, geru_v2, gerc_v2, hemv_v2, her2_v2), handle, "C");
   all<Complex128>(ENTRIES(Z, geru_v2, gerc_v2, hemv_v2, her2_v2), handle, "Z");
   real_factor(handle);
+  pointers(handle);
   return result();
 }

@@ -217,6 +217,11 @@ void batch(const Entries<T, R>& e, Handle handle, const std::string& type) {
                 0 &&
             close(b.get(), expected, 64 * kEpsilon<T> * kSize),
         type + "trsmBatched");
+  const T none{};
+  a.set(std::vector<T>(all_a.size(), T(NAN)));
+  check(e.trsm(handle, kRight, kLower, kN, 0, kColumns, kSize, &none, a, kSize, b, kColumns) == 0 &&
+            b.get()[kSize * kColumns - 1] == none && b.get()[kSize * kColumns] == expected[kSize * kColumns],
+        type + "trsm with alpha zero");
 }
 
 template <class T, class R>

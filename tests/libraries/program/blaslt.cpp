@@ -123,9 +123,13 @@ std::vector<double> expected_of(const Shape& s, const Stored& a, const Stored& b
   return all;
 }
 
-void random_product(Handle handle, const Types& t, void* stream) {
-  const Shape s{random_int(1, 90), random_int(1, 90), random_int(1, 60),
-                random_int(0, 1),  random_int(0, 1),  random_int(1, 2)};
+void random_product(Handle handle, const Types& t, int smallest, int largest, void* stream) {
+  const Shape s{random_int(smallest, largest),
+                random_int(smallest, largest),
+                random_int(1, 60),
+                random_int(0, 1),
+                random_int(0, 1),
+                random_int(1, 2)};
   const Stored a(t.ab, s.op_a == kN ? s.m : s.k, s.op_a == kN ? s.k : s.m, s.count);
   const Stored b(t.ab, s.op_b == kN ? s.k : s.n, s.op_b == kN ? s.n : s.k, s.count);
   Stored d(t.cd, s.m, s.n, s.count), c(t.cd, s.m, s.n, s.count);
@@ -222,8 +226,10 @@ int main() {
       {kHalf, kFloat, k32F, kFloat, 1e-6, true},    {kHalf, kHalf, k16F, kHalf, 1e-3, true},
       {kBfloat, kBfloat, k32F, kFloat, 8e-3, true}, {kBfloat, kFloat, k32F, kFloat, 1e-6, true},
       {kDouble, kDouble, k64F, kDouble, 0, false},  {kInt8, kInt32, k32I, kInt32, 0, false}};
-  for (const Types& types : all)
-    for (int i = 0; i < 8; ++i) random_product(handle, types, stream);
+  for (const Types& types : all) {
+    random_product(handle, types, 130, 160, stream);
+    for (int i = 0; i < 8; ++i) random_product(handle, types, 1, 80, stream);
+  }
   others(handle);
   check(cublasLtDestroy(handle) == 0, "the end of the handle");
   return result();

@@ -17,6 +17,18 @@ FACTORS(float, S)
 FACTORS(double, D) FACTORS(Complex64, C) FACTORS(Complex128, Z) int cusolverDnCreate(Handle*);
 int cusolverDnDestroy(Handle);
 int cusolverDnSetStream(Handle, void*);
+int cusolverDnCreateParams(void**);
+int cusolverDnDestroyParams(void*);
+int cusolverDnXgetrf_bufferSize(Handle, void*, std::int64_t, std::int64_t, int, const void*, std::int64_t,
+                                int, std::size_t*, std::size_t*);
+int cusolverDnXgetrf(Handle, void*, std::int64_t, std::int64_t, int, void*, std::int64_t, std::int64_t*, int,
+                     void*, std::size_t, void*, std::size_t, int*);
+int cusolverDnXgetrs(Handle, void*, int, std::int64_t, std::int64_t, int, const void*, std::int64_t,
+                     const std::int64_t*, int, void*, std::int64_t, int*);
+int cusolverDnXpotrf(Handle, void*, int, std::int64_t, int, void*, std::int64_t, int, void*, std::size_t,
+                     void*, std::size_t, int*);
+int cusolverDnXpotrs(Handle, void*, int, std::int64_t, std::int64_t, int, const void*, std::int64_t, int,
+                     void*, std::int64_t, int*);
 }
 
 namespace {
@@ -192,6 +204,45 @@ void all(const Entries<T>& e, Handle solver, Handle blas, const char* type) {
   }
 }
 
+/// The generic interface: an unsymmetric system by LU, and a symmetric one by Cholesky.
+void generic(Handle solver) {
+  constexpr int kDouble = 1, kFloat = 0, kOrder = 50, kCount = 4, kSolverNotSupported = 9;
+  void* options = nullptr;
+  check(cusolverDnCreateParams(&options) == 0, "cusolverDnCreateParams");
+  const Matrix<double> a = well_conditioned<double>(kOrder, 1), x(kOrder, kCount, 2),
+                       b = right_side(a, kT, x);
+  const Device<double> factors(a.values), solution(b.values);
+  const Device<std::int64_t> pivots(kOrder);
+  const Device<int> info(std::vector<int>{3});
+  std::size_t on_device = 0, on_host = 0;
+  check(cusolverDnXgetrf_bufferSize(solver, options, kOrder, kOrder, kDouble, factors, a.ld, kDouble,
+                                    &on_device, &on_host) == 0,
+        "a workspace");
+  const Device<unsigned char> work(on_device);
+  check(cusolverDnXgetrf(solver, options, kOrder, kOrder, kDouble, factors, a.ld, pivots, kDouble, work,
+                         on_device, nullptr, 0, info) == 0 &&
+            info.get()[0] == 0,
+        "Xgetrf");
+  check(cusolverDnXgetrs(solver, options, kT, kOrder, kCount, kDouble, factors, a.ld, pivots, kDouble,
+                         solution, b.ld, info) == 0 &&
+            close(solution.get(), x.values, 1e-12),
+        "Xgetrs");
+  check(cusolverDnXgetrf(solver, options, kOrder, kOrder, kDouble, factors, a.ld, pivots, kFloat, work,
+                         on_device, nullptr, 0, info) == kSolverNotSupported,
+        "a computation of another type");
+  const Device<double> symmetric(std::vector<double>{4, 2, 2, 5}), right(std::vector<double>{8, 12});
+  check(cusolverDnXpotrf(solver, options, kUpper, 2, kDouble, symmetric, 2, kDouble, work, 1, nullptr, 0,
+                         info) == 0 &&
+            info.get()[0] == 0,
+        "Xpotrf");
+  check(
+      cusolverDnXpotrs(solver, options, kUpper, 2, 1, kDouble, symmetric, 2, kDouble, right, 2, info) == 0 &&
+          close(right.get(), {1, 2}, 1e-15),
+      "Xpotrs");
+  check(cusolverDnDestroyParams(options) == 0 && cusolverDnDestroyParams(options) == kNotInitialized,
+        "cusolverDnDestroyParams");
+}
+
 void singular(Handle solver) {
   const Device<double> a(std::vector<double>{1, 2, 3, 2, 4, 6, 1, 1, 1}), work(1);
   const Device<int> pivots(3), info(1);
@@ -225,6 +276,7 @@ int main() {
   all<Complex64>(ENTRIES(C), solver, blas, "C ");
   all<Complex128>(ENTRIES(Z), solver, blas, "Z ");
   singular(solver);
+  generic(solver);
   check(cusolverDnDestroy(solver) == 0 && cusolverDnDestroy(solver) == kNotInitialized, "cusolverDnDestroy");
   return result();
 }

@@ -71,10 +71,16 @@ struct TensorGemm {
     constexpr int kLanes = 32;
     nvcuda::wmma::store_matrix_sync(buffer, sums, kPitchOut, nvcuda::wmma::mem_col_major);
     __syncwarp();
-    const int lane = threadIdx.x % kLanes;
-#pragma unroll 1
-    for (int i = lane; i < kSide * kSide; i += kLanes)
-      output.write(row + i % kSide, column + i / kSide, buffer[i / kSide * kPitchOut + i % kSide]);
+    const int lane = threadIdx.x % kLanes, i = row + lane % kSide, j = column + lane / kSide;
+    constexpr int kColumns = kLanes / kSide;  // at a time
+    const float* sum = buffer + lane / kSide * kPitchOut + lane % kSide;
+    long long from = i + j * output.g.ldc, to = i + j * output.g.ldd;
+#pragma unroll(EPILOGUE ? 1 : 2)
+    for (int k = 0; k < kSide; k += kColumns) {
+      output.write(i, j + k, sum[k * kPitchOut], from, to);
+      from += kColumns * output.g.ldc;
+      to += kColumns * output.g.ldd;
+    }
     __syncwarp();
   }
   __device__ static void run(const GemmArguments& g) {
