@@ -41,7 +41,7 @@ struct Pass {
   static constexpr unsigned kStages = 12;
   /// Twiddles of exponent e are low[e % kLowTwiddles] * high[e / kLowTwiddles].
   static constexpr unsigned kLowTwiddles = 1024;
-  /// In shared memory a place is left out after so many elements: 128 bytes of complex numbers of T.
+  /// In shared memory a place is left out after these elements: 128 bytes of complex numbers of T.
   template <class T>
   static constexpr unsigned kSpread = 128 / (2 * sizeof(T));
 

@@ -131,6 +131,10 @@ void Communicator::meet() {
 
 void Communicator::begin(Stream stream) const {
   require(member_.inboxes != nullptr);
+  int capturing = 0;
+  check(runtime().cudaStreamIsCapturing(stream, &capturing), "cudaStreamIsCapturing");
+  // The number of an operation is part of its launch: a graph that is launched again would not wait.
+  if (capturing != 0) refuse("NCCL in a stream that is being captured");
   if (used_ && stream != last_stream_)
     check(runtime().cudaStreamWaitEvent(stream, last_, 0),
           "nccl: waiting for the communicator's last operation");

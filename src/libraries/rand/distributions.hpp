@@ -1,4 +1,4 @@
-// The distributions, on the host and in kernels: a group of values takes a number of words.
+// The distributions, on the host and in kernels: from kWords words a group of kValues values.
 #pragma once
 
 #include <math.h>

@@ -1,204 +1,110 @@
 // cuDNN's forward operations on random tensors, compared with their definitions. Arguments: a seed and the
 // number of rounds.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "api.hpp"
-#include "dnn_api.hpp"
+#include "dnn_tensor.hpp"
 
 namespace {
 
-int failures = 0;
-
-void expect(bool fact, const std::string& what) {
-  if (fact) return;
-  std::printf("FAIL: %s\n", what.c_str());
-  ++failures;
-}
-void expect_success(cudnnStatus_t status, const char* what) {
-  expect(status == CUDNN_STATUS_SUCCESS,
-         std::string(what) + " gives " + std::to_string(static_cast<int>(status)));
-}
-
-using Four = std::array<int, 4>;
-
-/// Images, channels, rows, columns; `sizes` are as far as they go.
-void for_each_place(const Four& size, const std::function<void(const Four&)>& visit) {
-  for (int n = 0; n < size[0]; ++n)
-    for (int c = 0; c < size[1]; ++c)
-      for (int h = 0; h < size[2]; ++h)
-        for (int w = 0; w < size[3]; ++w) visit({n, c, h, w});
-}
-
-/// A tensor in one of three layouts: by channels, by points, or with gaps.
+/// A convolution at random, described.
 template <class T>
-struct Tensor {
-  static constexpr cudnnDataType_t type = sizeof(T) == 8 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
-  Four size, stride{};
-  std::vector<T> values;
+struct Convolution {
+  int groups, pad[2], step[2], dilation[2], mode;
+  bool by_points;
+  Four size;  // of the filter: output channels, channels of a group, rows, columns
+  std::vector<T> weights;
   T* device = nullptr;
-  cudnnTensorDescriptor_t descriptor = nullptr;
-
-  Tensor(const Four& sizes, Random& random) : size(sizes) {
-    expect_success(cudnnCreateTensorDescriptor(&descriptor), "cudnnCreateTensorDescriptor");
-    const int layout = random.below(3);
-    if (layout == 2) {
-      stride[3] = 1 + random.below(2);
-      stride[2] = size[3] * stride[3] + random.below(2);
-      stride[1] = size[2] * stride[2];
-      stride[0] = size[1] * stride[1] + random.below(3);
-      expect_success(cudnnSetTensor4dDescriptorEx(descriptor, type, size[0], size[1], size[2], size[3],
-                                                  stride[0], stride[1], stride[2], stride[3]),
-                     "cudnnSetTensor4dDescriptorEx");
-    } else {
-      expect_success(cudnnSetTensor4dDescriptor(descriptor, static_cast<cudnnTensorFormat_t>(layout), type,
-                                                size[0], size[1], size[2], size[3]),
-                     "cudnnSetTensor4dDescriptor");
-      cudnnDataType_t got;
-      Four sizes_got;
-      expect_success(
-          cudnnGetTensor4dDescriptor(descriptor, &got, &sizes_got[0], &sizes_got[1], &sizes_got[2],
-                                     &sizes_got[3], &stride[0], &stride[1], &stride[2], &stride[3]),
-          "cudnnGetTensor4dDescriptor");
-      expect(got == type && sizes_got == size, "what was set");
-      expect(stride[1] == (layout == 1 ? 1 : size[2] * size[3]), "the stride of channels");
-    }
-    std::size_t bytes = 0;
-    expect_success(cudnnGetTensorSizeInBytes(descriptor, &bytes), "cudnnGetTensorSizeInBytes");
-    values.resize(bytes / sizeof(T));
-    for (T& value : values) value = static_cast<T>(random.unit());
-    cudaMalloc(reinterpret_cast<void**>(&device), bytes);
-    upload();
-  }
-  ~Tensor() {
-    cudaFree(device);
-    expect_success(cudnnDestroyTensorDescriptor(descriptor), "cudnnDestroyTensorDescriptor");
-  }
-  Tensor(const Tensor&) = delete;
-  Tensor& operator=(const Tensor&) = delete;
-
-  void upload() const {
-    cudaMemcpy(device, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
-  }
-  [[nodiscard]] std::size_t index(const Four& at) const {
-    return static_cast<std::size_t>(at[0] * stride[0] + at[1] * stride[1] + at[2] * stride[2] +
-                                    at[3] * stride[3]);
-  }
-  [[nodiscard]] double at(const Four& place) const { return static_cast<double>(values[index(place)]); }
-};
-
-/// y = alpha * result + beta * y; y's elements are none where beta is 0.
-template <class T>
-struct Blend {
-  T alpha, beta;
-
-  explicit Blend(Random& random)
-      : alpha(static_cast<T>(random.unit())), beta(static_cast<T>(random.below(2) * 0.5)) {}
-};
-
-template <class T>
-void check(Tensor<T>& out, const Blend<T>& blend, const std::function<double(const Four&)>& result,
-           const std::function<cudnnStatus_t()>& call, const std::string& what) {
-  std::vector<T> before = out.values;
-  std::vector<double> wanted(before.begin(), before.end());
-  for_each_place(out.size, [&](const Four& at) {
-    const std::size_t i = out.index(at);
-    wanted[i] = static_cast<double>(blend.alpha) * result(at) + static_cast<double>(blend.beta) * wanted[i];
-    if (blend.beta == 0) out.values[i] = static_cast<T>(std::nan(""));
-  });
-  out.upload();
-  const cudnnStatus_t status = call();
-  expect(status == CUDNN_STATUS_SUCCESS, what + " gives " + std::to_string(static_cast<int>(status)));
-  cudaDeviceSynchronize();
-  cudaMemcpy(out.values.data(), out.device, out.values.size() * sizeof(T), cudaMemcpyDeviceToHost);
-  double largest = 0;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const double off = std::abs(static_cast<double>(out.values[i]) - wanted[i]) / (1 + std::abs(wanted[i]));
-    if (!(off <= largest)) largest = off;
-  }
-  expect(largest <= (sizeof(T) == 8 ? 1e-12 : 2e-5), what + ": off by " + std::to_string(largest));
-}
-
-template <class T>
-void check_convolution(cudnnHandle_t handle, Random& random) {
-  const int groups = 1 + random.below(3);
-  const int pad[] = {random.below(3), random.below(3)}, step[] = {1 + random.below(2), 1 + random.below(2)};
-  const int dilation[] = {1 + random.below(2), 1 + random.below(2)}, mode = random.below(2);
-  const Four filter_size{groups * (1 + random.below(random.below(2) == 0 ? 40 : 4)), 1 + random.below(5),
-                         1 + random.below(3), 1 + random.below(3)};
-  const Tensor<T> in({1 + random.below(3), groups * filter_size[1], 5 + random.below(9), 5 + random.below(9)},
-                     random);
-  const bool by_points = random.below(2) == 0;
   cudnnFilterDescriptor_t filter = nullptr;
-  cudnnConvolutionDescriptor_t convolution = nullptr;
-  expect_success(cudnnCreateFilterDescriptor(&filter), "cudnnCreateFilterDescriptor");
-  expect_success(
-      cudnnSetFilter4dDescriptor(filter, Tensor<T>::type, by_points ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
-                                 filter_size[0], filter_size[1], filter_size[2], filter_size[3]),
-      "cudnnSetFilter4dDescriptor");
-  expect_success(cudnnCreateConvolutionDescriptor(&convolution), "cudnnCreateConvolutionDescriptor");
-  expect_success(
-      cudnnSetConvolution2dDescriptor(convolution, pad[0], pad[1], step[0], step[1], dilation[0], dilation[1],
-                                      static_cast<cudnnConvolutionMode_t>(mode), Tensor<T>::type),
-      "cudnnSetConvolution2dDescriptor");
-  expect_success(cudnnSetConvolutionGroupCount(convolution, groups), "cudnnSetConvolutionGroupCount");
-  Four out_size{};
-  expect_success(cudnnGetConvolution2dForwardOutputDim(convolution, in.descriptor, filter, &out_size[0],
-                                                       &out_size[1], &out_size[2], &out_size[3]),
-                 "cudnnGetConvolution2dForwardOutputDim");
-  Tensor<T> out(out_size, random);
-  std::vector<T> weights(
-      static_cast<std::size_t>(filter_size[0] * filter_size[1] * filter_size[2] * filter_size[3]));
-  for (T& weight : weights) weight = static_cast<T>(random.unit());
-  T* device_weights = nullptr;
-  cudaMalloc(reinterpret_cast<void**>(&device_weights), weights.size() * sizeof(T));
-  cudaMemcpy(device_weights, weights.data(), weights.size() * sizeof(T), cudaMemcpyHostToDevice);
-  const auto weight_at = [&](int k, int c, int r, int s) {
-    const int index = by_points ? ((k * filter_size[2] + r) * filter_size[3] + s) * filter_size[1] + c
-                                : ((k * filter_size[1] + c) * filter_size[2] + r) * filter_size[3] + s;
-    return static_cast<double>(weights[static_cast<std::size_t>(index)]);
-  };
-  const auto result = [&](const Four& at) {
-    const int group = at[1] / (filter_size[0] / groups);
+  cudnnConvolutionDescriptor_t descriptor = nullptr;
+
+  explicit Convolution(Random& random)
+      : groups(1 + random.below(3)),
+        pad{random.below(3), random.below(3)},
+        step{1 + random.below(2), 1 + random.below(2)},
+        dilation{1 + random.below(2), 1 + random.below(2)},
+        mode(random.below(2)),
+        by_points(random.below(2) == 0),
+        size{groups * (1 + random.below(random.below(2) == 0 ? 40 : 4)), 1 + random.below(5),
+             1 + random.below(3), 1 + random.below(3)},
+        weights(static_cast<std::size_t>(size[0] * size[1] * size[2] * size[3])) {
+    for (T& weight : weights) weight = static_cast<T>(random.unit());
+    cudaMalloc(reinterpret_cast<void**>(&device), weights.size() * sizeof(T));
+    cudaMemcpy(device, weights.data(), weights.size() * sizeof(T), cudaMemcpyHostToDevice);
+    describe();
+  }
+  ~Convolution() {
+    cudaFree(device);
+    expect_success(cudnnDestroyFilterDescriptor(filter), "cudnnDestroyFilterDescriptor");
+    expect_success(cudnnDestroyConvolutionDescriptor(descriptor), "cudnnDestroyConvolutionDescriptor");
+  }
+  Convolution(const Convolution&) = delete;
+  Convolution& operator=(const Convolution&) = delete;
+
+  [[nodiscard]] Four out_size(const Tensor<T>& in) const {
+    Four out{};
+    expect_success(cudnnGetConvolution2dForwardOutputDim(descriptor, in.descriptor, filter, &out[0], &out[1],
+                                                         &out[2], &out[3]),
+                   "cudnnGetConvolution2dForwardOutputDim");
+    return out;
+  }
+  /// By the definition.
+  [[nodiscard]] double result(const Tensor<T>& in, const Four& at) const {
+    const int group = at[1] / (size[0] / groups);
     double sum = 0;
-    for_each_place({1, filter_size[1], filter_size[2], filter_size[3]}, [&](const Four& k) {
+    for_each_place({1, size[1], size[2], size[3]}, [&](const Four& k) {
       const int y = at[2] * step[0] - pad[0] + k[2] * dilation[0],
                 x = at[3] * step[1] - pad[1] + k[3] * dilation[1];
       if (y < 0 || y >= in.size[2] || x < 0 || x >= in.size[3]) return;
-      const int r = mode == 0 ? filter_size[2] - 1 - k[2] : k[2],
-                s = mode == 0 ? filter_size[3] - 1 - k[3] : k[3];
-      sum += weight_at(at[1], k[1], r, s) * in.at({at[0], group * filter_size[1] + k[1], y, x});
+      const int r = mode == 0 ? size[2] - 1 - k[2] : k[2], s = mode == 0 ? size[3] - 1 - k[3] : k[3];
+      sum += weight_at(at[1], k[1], r, s) * in.at({at[0], group * size[1] + k[1], y, x});
     });
     return sum;
-  };
+  }
+
+ private:
+  void describe() {
+    expect_success(cudnnCreateFilterDescriptor(&filter), "cudnnCreateFilterDescriptor");
+    expect_success(
+        cudnnSetFilter4dDescriptor(filter, Tensor<T>::type, by_points ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
+                                   size[0], size[1], size[2], size[3]),
+        "cudnnSetFilter4dDescriptor");
+    expect_success(cudnnCreateConvolutionDescriptor(&descriptor), "cudnnCreateConvolutionDescriptor");
+    expect_success(cudnnSetConvolution2dDescriptor(descriptor, pad[0], pad[1], step[0], step[1], dilation[0],
+                                                   dilation[1], static_cast<cudnnConvolutionMode_t>(mode),
+                                                   Tensor<T>::type),
+                   "cudnnSetConvolution2dDescriptor");
+    expect_success(cudnnSetConvolutionGroupCount(descriptor, groups), "cudnnSetConvolutionGroupCount");
+  }
+  [[nodiscard]] double weight_at(int k, int c, int r, int s) const {
+    const int index = by_points ? ((k * size[2] + r) * size[3] + s) * size[1] + c
+                                : ((k * size[1] + c) * size[2] + r) * size[3] + s;
+    return static_cast<double>(weights[static_cast<std::size_t>(index)]);
+  }
+};
+
+template <class T>
+void check_convolution(cudnnHandle_t handle, Random& random) {
+  const Convolution<T> c(random);
+  const Tensor<T> in({1 + random.below(3), c.groups * c.size[1], 5 + random.below(9), 5 + random.below(9)},
+                     random);
+  Tensor<T> out(c.out_size(in), random);
   cudnnConvolutionFwdAlgoPerf_t found{};
   int count = 0;
-  expect_success(cudnnGetConvolutionForwardAlgorithm_v7(handle, in.descriptor, filter, convolution,
+  expect_success(cudnnGetConvolutionForwardAlgorithm_v7(handle, in.descriptor, c.filter, c.descriptor,
                                                         out.descriptor, 1, &count, &found),
                  "cudnnGetConvolutionForwardAlgorithm_v7");
   expect(count == 1 && found.status == CUDNN_STATUS_SUCCESS, "an algorithm");
   std::size_t bytes = 1;
-  expect_success(cudnnGetConvolutionForwardWorkspaceSize(handle, in.descriptor, filter, convolution,
+  expect_success(cudnnGetConvolutionForwardWorkspaceSize(handle, in.descriptor, c.filter, c.descriptor,
                                                          out.descriptor, found.algo, &bytes),
                  "cudnnGetConvolutionForwardWorkspaceSize");
   const Blend<T> blend(random);
   check<T>(
-      out, blend, result,
+      out, blend, [&](const Four& at) { return c.result(in, at); },
       [&] {
-        return cudnnConvolutionForward(handle, &blend.alpha, in.descriptor, in.device, filter, device_weights,
-                                       convolution, found.algo, nullptr, 0, &blend.beta, out.descriptor,
+        return cudnnConvolutionForward(handle, &blend.alpha, in.descriptor, in.device, c.filter, c.device,
+                                       c.descriptor, found.algo, nullptr, 0, &blend.beta, out.descriptor,
                                        out.device);
       },
       "cudnnConvolutionForward");
-  cudaFree(device_weights);
-  cudnnDestroyFilterDescriptor(filter);
-  cudnnDestroyConvolutionDescriptor(convolution);
 }
 
 Four random_size(Random& random) {
