@@ -49,6 +49,7 @@ TEST_CASE(
 }
 
 TEST_CASE("cuBLAS: vectors") { CHECK(errors_of(LOCKSTEP_BLAS_VECTORS).empty()); }
+TEST_CASE("cuBLAS by its interface before handles") { CHECK(errors_of(LOCKSTEP_BLAS_LEGACY).empty()); }
 TEST_CASE("cuBLAS: matrices and vectors") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL2).empty()); }
 TEST_CASE("cuBLAS by its name for CUDA 12, with the runtime for CUDA 12: one runtime in the process") {
   CHECK(errors_of(LOCKSTEP_CUDA12).empty());
