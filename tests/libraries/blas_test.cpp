@@ -50,6 +50,13 @@ TEST_CASE(
 
 TEST_CASE("cuBLAS: vectors") { CHECK(errors_of(LOCKSTEP_BLAS_VECTORS).empty()); }
 TEST_CASE("cuBLAS: matrices and vectors") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL2).empty()); }
+TEST_CASE("cuBLAS: band and packed matrices") { CHECK(errors_of(LOCKSTEP_BLAS_STORED).empty()); }
+TEST_CASE("cuBLAS: rotations, products in groups, rank-k updates by types") {
+  const std::string errors = errors_of(LOCKSTEP_BLAS_ROTATIONS);
+  CHECK(count_lines(errors) == 5);
+  CHECK_THAT(errors, Catch::Contains("cublasRotEx: vectors of cudaDataType 2 and 2, c and s of 2") &&
+                         Catch::Contains("cublasCherk3mEx: A and C of cudaDataType 3 and 4 is not"));
+}
 TEST_CASE("cuBLAS by its name for CUDA 12, with the runtime for CUDA 12: one runtime in the process") {
   CHECK(errors_of(LOCKSTEP_CUDA12).empty());
   const Finished done = run(Launch{.arguments = {"exec", "--functional", "--", LOCKSTEP_CUDA12},
