@@ -72,7 +72,15 @@ TEST_CASE("cuSOLVER: factors and solutions") {
         "lockstep: cusolverDnXgetrf: cudaDataType 1 with 0 is not supported by Lockstep's own library\n");
 }
 TEST_CASE("cuSOLVER: QR") { CHECK(errors_of(LOCKSTEP_SOLVER_QR).empty()); }
-TEST_CASE("cuSOLVER: eigenvalues") { CHECK(errors_of(LOCKSTEP_SOLVER_EIGEN).empty()); }
+TEST_CASE("cuSOLVER: eigenvalues") {
+  CHECK(errors_of(LOCKSTEP_SOLVER_EIGEN) ==
+        "lockstep: sweeps and residuals of a batch is not supported by Lockstep's own library\n");
+}
+TEST_CASE("cuSOLVER: singular values") {
+  const std::string errors = errors_of(LOCKSTEP_SOLVER_SVD);
+  CHECK(count_lines(errors) == 2);
+  CHECK_THAT(errors, Catch::Contains("cusolverDnXgesvd: cudaDataType 1 with 0 is not supported"));
+}
 
 TEST_CASE("cuBLASLt: products with epilogues") {
   for (const Options& model : kModels) {

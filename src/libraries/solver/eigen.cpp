@@ -1,4 +1,6 @@
 // Eigenvalues and eigenvectors of symmetric matrices: cusolverDnSsyevd, syevdx, syevj and their relatives.
+#include "libraries/solver/eigen.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include "libraries/blas/entries.hpp"
 #include "libraries/blas/level2.hpp"
 #include "libraries/solver/context.hpp"
-#include "libraries/solver/eigen_arguments.hpp"
 #include "libraries/solver/jacobi_info.hpp"
 
 namespace lockstep::libraries::solver {
@@ -14,19 +15,8 @@ namespace lockstep::libraries::solver {
 [[nodiscard]] std::string_view embedded_ptx(std::string_view file);
 
 namespace {
-
-constexpr int kWithVectors = 1, kMaxSweeps = 60;
-constexpr int kRangeAll = 1001, kRangeByIndex = 1002, kRangeBySize = 1003;
-
-struct EigenCall {
-  int mode, fill;
-  std::int64_t n;
-  void* a;
-  std::int64_t lda;
-  void* values;
-  int* info;
-  std::int64_t matrices = 1;
-};
+constexpr int kMaxSweeps = 60;
+}
 
 void check_call(const EigenCall& c) {
   require(c.mode == 0 || c.mode == kWithVectors);
@@ -45,28 +35,33 @@ EigenArguments arguments_of(const EigenCall& c) {
   return e;
 }
 
-template <class T>
-void launch_eigen(const Context& context, EigenArguments e, std::int64_t matrices) {
+void launch_eigen(const Context& context, blas::DataType type, EigenArguments e, std::int64_t matrices) {
   static auto& kernels = *new Kernels(embedded_ptx("eigen"));  // to the end of the process
   if (matrices == 0) return;
   const auto n = static_cast<std::size_t>(e.n), count = static_cast<std::size_t>(blas::size_of(matrices));
-  const Scratch scratch((2 * n * n + n + 1) * count * sizeof(T), context.blas.stream);
-  e.whole = scratch.data(), e.rotated = scratch.as<T>() + n * n * count;
-  e.rotations = scratch.as<T>() + 2 * n * n * count;
-  const std::string kernel = std::string("lockstep_solver_eigen_") + blas::kSuffix<T>;
+  const std::size_t matrix = n * n * count * blas::bytes_of(type);
+  const Scratch scratch(2 * matrix + (n + 1) * count * blas::bytes_of(type), context.blas.stream);
+  e.whole = scratch.data(), e.rotated = scratch.as<char>() + matrix;
+  e.rotations = scratch.as<char>() + 2 * matrix;
+  const std::string kernel = std::string("lockstep_solver_eigen_") + blas::suffix_of(type);
   kernels.launch(kernel.c_str(), {static_cast<unsigned>(count)}, {256}, 0, context.blas.stream, e);
 }
 
+namespace {
+
+constexpr int kRangeAll = 1001, kRangeByIndex = 1002, kRangeBySize = 1003;
+
 template <class T>
 Status syevd(const void* handle, const EigenCall& c) {
-  return with_context(handle, [&](Context& context) { launch_eigen<T>(context, arguments_of(c), 1); });
+  return with_context(handle,
+                      [&](Context& context) { launch_eigen(context, blas::kTypeOf<T>, arguments_of(c), 1); });
 }
 
 struct EigenSelection {
   int range;
   double low, high;
-  int first, last;  // from 1
-  int* found;       // on the host
+  std::int64_t first, last;  // from 1
+  int* found;                // on the host
 };
 
 void check_selection(const EigenSelection& s, std::int64_t n) {
@@ -77,24 +72,25 @@ void check_selection(const EigenSelection& s, std::int64_t n) {
 }
 
 /// Where values are asked for by their size the host waits for how many there are.
+void find_selected(const Context& context, blas::DataType type, const EigenCall& c, const EigenSelection& s) {
+  EigenArguments e = arguments_of(c);
+  check_selection(s, c.n);
+  e.range = s.range == kRangeAll ? kAllValues : s.range == kRangeByIndex ? kValuesByIndex : kValuesBySize;
+  if (c.n == 0) e.range = kAllValues;
+  e.first = static_cast<int>(s.first - 1), e.last = static_cast<int>(s.last), e.low = s.low, e.high = s.high;
+  const bool by_size = e.range == kValuesBySize;
+  const Scratch found(sizeof(int), context.blas.stream);
+  if (by_size) e.found = found.as<int>();
+  launch_eigen(context, type, e, 1);
+  *s.found = e.range == kAllValues ? e.n : e.last - e.first;
+  if (!by_size) return;
+  check(runtime().cudaMemcpyAsync(s.found, found.data(), sizeof(int), kDeviceToHost, context.blas.stream),
+        "a copy");
+  check(runtime().cudaStreamSynchronize(context.blas.stream), "cudaStreamSynchronize");
+}
 template <class T>
 Status syevdx(const void* handle, const EigenCall& c, const EigenSelection& s) {
-  return with_context(handle, [&](Context& context) {
-    EigenArguments e = arguments_of(c);
-    check_selection(s, c.n);
-    e.range = s.range == kRangeAll ? kAllValues : s.range == kRangeByIndex ? kValuesByIndex : kValuesBySize;
-    if (c.n == 0) e.range = kAllValues;
-    e.first = s.first - 1, e.last = s.last, e.low = s.low, e.high = s.high;
-    const bool by_size = e.range == kValuesBySize;
-    const Scratch found(sizeof(int), context.blas.stream);
-    if (by_size) e.found = found.as<int>();
-    launch_eigen<T>(context, e, 1);
-    *s.found = e.range == kAllValues ? e.n : e.last - e.first;
-    if (!by_size) return;
-    check(runtime().cudaMemcpyAsync(s.found, found.data(), sizeof(int), kDeviceToHost, context.blas.stream),
-          "a copy");
-    check(runtime().cudaStreamSynchronize(context.blas.stream), "cudaStreamSynchronize");
-  });
+  return with_context(handle, [&](Context& context) { find_selected(context, blas::kTypeOf<T>, c, s); });
 }
 
 template <class T>
@@ -102,10 +98,10 @@ Status syevj(const void* handle, const EigenCall& c, const void* options, bool b
   return with_context(handle, [&](Context& context) {
     EigenArguments e = arguments_of(c);
     SyevjInfo& info = handles<SyevjInfo>().get(options);
-    e.max_sweeps = info.max_sweeps, e.failure = e.n + 1;
+    e.max_sweeps = info.max_sweeps, e.failure = e.n + 1, e.unsorted = batch && !info.sorted;
     JacobiInfo::Results* const results = info.results_for(context, batch);
     if (results != nullptr) e.residual = &results->residual, e.sweeps = &results->sweeps;
-    launch_eigen<T>(context, e, c.matrices);
+    launch_eigen(context, blas::kTypeOf<T>, e, c.matrices);
   });
 }
 
@@ -187,10 +183,35 @@ LOCKSTEP_SOLVER_API cusolverDnXsyevd(void* handle, void*, int mode, int fill, st
                                      int computed_with, void*, std::size_t, void*, std::size_t, int* info) {
   return with_context(handle, [&](Context& context) {
     const EigenArguments e = arguments_of({mode, fill, n, a, lda, values, info});
-    if (type_of_all("cusolverDnXsyevd", type, values_type, computed_with) == blas::kReal32)
-      launch_eigen<float>(context, e, 1);
-    else
-      launch_eigen<double>(context, e, 1);
+    launch_eigen(context, type_of_all("cusolverDnXsyevd", type, values_type, computed_with), e, 1);
+  });
+}
+
+/// Bounds are on the host, of A's type.
+LOCKSTEP_SOLVER_API cusolverDnXsyevdx_bufferSize(void* handle, void* options, int mode, int, int fill,
+                                                 std::int64_t n, int type, const void* a, std::int64_t lda,
+                                                 void*, void*, std::int64_t, std::int64_t, std::int64_t*,
+                                                 int values_type, const void* values, int computed_with,
+                                                 std::size_t* on_device, std::size_t* on_host) {
+  return cusolverDnXsyevd_bufferSize(handle, options, mode, fill, n, type, a, lda, values_type, values,
+                                     computed_with, on_device, on_host);
+}
+LOCKSTEP_SOLVER_API cusolverDnXsyevdx(void* handle, void*, int mode, int range, int fill, std::int64_t n,
+                                      int type, void* a, std::int64_t lda, void* low, void* high,
+                                      std::int64_t first, std::int64_t last, std::int64_t* found,
+                                      int values_type, void* values, int computed_with, void*, std::size_t,
+                                      void*, std::size_t, int* info) {
+  return with_context(handle, [&](Context& context) {
+    const blas::DataType all = type_of_all("cusolverDnXsyevdx", type, values_type, computed_with);
+    require(found != nullptr && (range != kRangeBySize || (low != nullptr && high != nullptr)));
+    const auto bound = [&](const void* at) {
+      if (range != kRangeBySize) return 0.0;
+      return all == blas::kReal32 ? *static_cast<const float*>(at) : *static_cast<const double*>(at);
+    };
+    int count = 0;
+    find_selected(context, all, {mode, fill, n, a, lda, values, info},
+                  {range, bound(low), bound(high), first, last, &count});
+    *found = count;
   });
 }
 

@@ -17,7 +17,9 @@ struct EigenArguments {
   void* values;           // eigenvalues, ascending
   int range, first, last;
   double low, high;
-  int* found;  // how many values there are in the range; or nullptr
+  int unsorted;       // values as they are on the diagonal
+  int* found;         // how many values there are in the range; or nullptr
+  const int* before;  // where that is not zero nothing is done, and `info` is n more; or nullptr
   int max_sweeps;
   int failure;  // `info` where these were not enough
   int* info;

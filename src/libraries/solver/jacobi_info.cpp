@@ -47,7 +47,7 @@ Status with_info(const void* info, Body&& body) {
 
 }  // namespace
 
-/// Solutions are found to within rounding, whatever the tolerance, and are in order.
+/// Solutions are found to within rounding, whatever the tolerance.
 #define LOCKSTEP_JACOBI(Name, name)                                                                       \
   LOCKSTEP_SOLVER_API cusolverDnCreate##Name##Info(void** info) { return create_info<Name##Info>(info); } \
   LOCKSTEP_SOLVER_API cusolverDnDestroy##Name##Info(void* info) {                                         \
@@ -62,8 +62,8 @@ Status with_info(const void* info, Body&& body) {
       of.max_sweeps = sweeps;                                                                             \
     });                                                                                                   \
   }                                                                                                       \
-  LOCKSTEP_SOLVER_API cusolverDnX##name##SetSortEig(void* info, int) {                                    \
-    return with_info<Name##Info>(info, [](JacobiInfo&) {});                                               \
+  LOCKSTEP_SOLVER_API cusolverDnX##name##SetSortEig(void* info, int sorted) {                             \
+    return with_info<Name##Info>(info, [&](JacobiInfo& of) { of.sorted = sorted != 0; });                 \
   }                                                                                                       \
   LOCKSTEP_SOLVER_API cusolverDnX##name##GetResidual(void* handle, void* info, double* residual) {        \
     return with_context(handle, [&](Context& context) {                                                   \

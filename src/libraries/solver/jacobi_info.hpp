@@ -20,6 +20,7 @@ class JacobiInfo {
   JacobiInfo& operator=(const JacobiInfo&) = delete;
 
   int max_sweeps = 100;
+  bool sorted = true;  // in batches; alone they always are
 
   /// Where one matrix' results go; or, for a batch, none: nullptr.
   Results* results_for(const Context& context, bool batch);

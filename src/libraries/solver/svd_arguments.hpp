@@ -18,6 +18,7 @@ struct SvdArguments {
   long long lda, stride_a;
   int m, n;
   void* values;  // descending
+  int unsorted;  // as they are found, zeros last
   SingularVectors u, v;
   void *tall, *right;  // for each matrix: max(m, n) x min(m, n), and min(m, n) x min(m, n) elements
   double* numbers;     // for each matrix: 2 min(m, n) + max(m, n)

@@ -207,6 +207,13 @@ void batch(const Entries<T>& e, Handle handle, void* info, int m, int n) {
   }
   double residual = 0;
   check(cusolverDnXgesvdjGetResidual(handle, info, &residual) == 9, "the residual of a batch");
+  // Left in the order of orthogonal columns, but for zeros.
+  const Device<T> columns(std::vector<T>{0, 0, 0, 1, 0, 0, 0, 4, 0}), three(3), left(9), right(9);
+  check(cusolverDnXgesvdjSetSortEig(info, 0) == 0 &&
+            e.batched(handle, 1, 3, 3, columns, 3, three, left, 3, right, 3, work, 1, status, info, 1) == 0 &&
+            three.get() == std::vector<T>{1, 4, 0} && cusolverDnXgesvdjSetSortEig(info, 1) == 0 &&
+            right.get() == std::vector<T>{0, 1, 0, 0, 0, 1, 1, 0, 0},
+        "unsorted");
 }
 
 template <class T>

@@ -122,10 +122,11 @@ struct Jacobi {
     if (e.found != nullptr && threadIdx.x == 0) *e.found = max(0, last - first);
 #pragma unroll 1
     for (int i = threadIdx.x; i < e.n; i += kThreads) {
-      int place = 0;
+      int place = e.unsorted ? i : 0;
 #pragma unroll 1
-      for (int j = 0; j < e.n; ++j) place += at(j, j) < at(i, i) || (at(j, j) == at(i, i) && j < i);
-      if (place >= first && place < last) values[place - first] = at(i, i);
+      for (int j = 0; j < e.n && !e.unsorted; ++j)
+        place += at(j, j) < at(i, i) || (at(j, j) == at(i, i) && j < i);
+      if (place >= first) values[place - first] = at(i, i);  // as NVIDIA's: larger ones, too
       rotations[i] = static_cast<T>(place);
     }
     __syncthreads();
@@ -140,6 +141,10 @@ struct Jacobi {
 
 template <class T>
 __device__ void eigen(const EigenArguments& e) {
+  if (e.before != nullptr && *e.before != 0) {
+    if (threadIdx.x == 0) *e.info = e.n + *e.before;
+    return;
+  }
   const Jacobi<T> jacobi(e);
   const int players = (e.n + 1) / 2 * 2;
   jacobi.begin();

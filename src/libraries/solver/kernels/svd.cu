@@ -154,6 +154,9 @@ struct Svd {
     return __syncthreads_or(rotated) == 0;
   }
 
+  __device__ double key(int column) const {
+    return g.unsorted ? static_cast<double>(norms[column] > 0) : norms[column];
+  }
   /// Lengths of the columns and the places that they have in order; returns how many are not zero.
   __device__ int sort() const {
 #pragma unroll 1
@@ -171,7 +174,7 @@ struct Svd {
     for (int j = threadIdx.x; j < columns; j += kThreads) {
       int place = 0;
 #pragma unroll 1
-      for (int k = 0; k < columns; ++k) place += norms[k] > norms[j] || (norms[k] == norms[j] && k < j);
+      for (int k = 0; k < columns; ++k) place += key(k) > key(j) || (key(k) == key(j) && k < j);
       places[j] = place;
       static_cast<T*>(g.values)[matrix * columns + place] = static_cast<T>(norms[j] * scale);
       count += norms[j] > 0;
