@@ -77,7 +77,7 @@ Status gesvdj(const void* handle, const GesvdjCall& c, const void* options, bool
     check_gesvdj(c);
     GesvdjInfo& info = handles<GesvdjInfo>().get(options);
     SvdArguments g = arguments_of(c.sizes, c.a, c.values, c.info);
-    g.max_sweeps = info.max_sweeps;
+    g.max_sweeps = info.max_sweeps, g.unsorted = batch && !info.sorted;
     if (c.mode == 1) {
       const auto smaller = static_cast<int>(c.sizes.smaller());
       g.u = {c.u, c.ldu, c.ldu * c.sizes.m, c.economy ? smaller : g.m, 0};

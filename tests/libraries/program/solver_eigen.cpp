@@ -265,13 +265,14 @@ int main() {
       eigenvalues<float>(cusolverDnSsyevd, handle, n, mode);
       eigenvalues<double>(cusolverDnDsyevd, handle, n, mode);
     }
-  for (const int n : {1, 2, 5, 37})
+  for (const int n : {1, 5, 18})
     for (const int mode : {kLower, kUpper})
       for (const int problem : {1, 2, 3}) {
         generalized<float>(cusolverDnSsygvd, handle, n, mode, problem);
         generalized<double>(cusolverDnDsygvd, handle, n, mode, problem);
       }
-  const Device<double> indefinite(std::vector<double>{1, 0, 0, -1}), any(4), two(2), room(1);
+  const Device<double> indefinite(std::vector<double>{1, 0, 0, -1}), any(std::vector<double>(4, 1)), two(2),
+      room(1);
   const Device<int> order(1);
   check(cusolverDnDsygvd(handle, 1, 1, kLower, 2, any, 2, indefinite, 2, two, room, 1, order) == 0 &&
             order.get()[0] == 4 &&

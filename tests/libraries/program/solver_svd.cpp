@@ -219,7 +219,7 @@ void batch(const Entries<T>& e, Handle handle, void* info, int m, int n) {
 template <class T>
 void all(const Entries<T>& e, Handle handle, void* info) {
   for (const auto& [m, n] :
-       std::vector<std::pair<int, int>>{{1, 1}, {7, 1}, {1, 6}, {3, 3}, {19, 8}, {8, 21}, {40, 33}}) {
+       std::vector<std::pair<int, int>>{{1, 1}, {7, 1}, {1, 6}, {3, 3}, {9, 4}, {6, 13}, {20, 18}}) {
     for (const Kind kind : {kFull, kLowRank}) jacobi(e, handle, info, m, n, kind);
     int turn = 0;
     for (const auto& [u, v] : std::vector<std::pair<char, char>>{
