@@ -82,6 +82,11 @@ TEST_CASE("cuSOLVER: singular values") {
   CHECK_THAT(errors, Catch::Contains("cusolverDnXgesvd: cudaDataType 1 with 0 is not supported"));
 }
 
+TEST_CASE("libraries: kernels read nothing that was not written") {
+  for (const char* program : {LOCKSTEP_BLAS_LEVEL3, LOCKSTEP_BLAS_STORED})
+    CHECK_THAT(errors_of(program, {"--check", "init"}), Catch::Contains("check: 0 errors"));
+}
+
 TEST_CASE("cuBLASLt: products with epilogues") {
   for (const Options& model : kModels) {
     const std::string errors = errors_of(LOCKSTEP_BLASLT, model);
