@@ -166,7 +166,7 @@ void check_twister(Random& random) {
     const auto seed = static_cast<unsigned>(random.next());
     std::mt19937 published(seed);
     Generator generator(CURAND_RNG_PSEUDO_MT19937, seed, 0, on_host);
-    for (const std::size_t count : {1, 623, 1, 700, 301}) {
+    for (const std::size_t count : std::vector<std::size_t>{1, 623, 1, 700, 301}) {
       const auto found = generator.words(count);
       expect(std::all_of(found.begin(), found.end(), [&](unsigned word) { return word == published(); }),
              "MT19937");
