@@ -1,6 +1,8 @@
 // cublasSgemmGroupedBatched and its relatives: a batch for each group.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "libraries/blas/entries.hpp"
 
 namespace lockstep::libraries::blas {
@@ -28,6 +30,19 @@ struct Groups {
   const Int* size;
 };
 
+/// Before any group is enqueued.
+template <class Int>
+void check_group(const Groups<Int>& g, Int i) {
+  const auto fits = [](Operation op, Int ld, Int rows, Int columns) {
+    require(op == kOpN || op == kOpT || op == kOpC);
+    require(rows >= 0 && columns >= 0 && ld >= std::max<Int>(1, op == kOpN ? rows : columns));
+  };
+  require(g.size[i] >= 0);
+  fits(g.op_a[i], g.lda[i], g.m[i], g.k[i]);
+  fits(g.op_b[i], g.ldb[i], g.k[i], g.n[i]);
+  fits(kOpN, g.ldc[i], g.m[i], g.n[i]);
+}
+
 template <class Int>
 Status multiply_groups(void* handle, DataType type, DataType scale, const Groups<Int>& g) {
   return with_context(handle, [&](Context& context) {
@@ -35,7 +50,7 @@ Status multiply_groups(void* handle, DataType type, DataType scale, const Groups
     const GemmKind* const kind = find_gemm(type, type, scale, context.arch);
     if (kind == nullptr) refuse(g.name);
     require(g.count >= 0);
-    for (Int i = 0; i < g.count; ++i) require(g.size[i] >= 0 && g.m[i] >= 0 && g.n[i] >= 0 && g.k[i] >= 0);
+    for (Int i = 0; i < g.count; ++i) check_group(g, i);
     std::int64_t first = 0;
     for (Int i = 0; i < g.count; ++i) {
       const std::size_t at = static_cast<std::size_t>(i) * size_of_scale(scale);

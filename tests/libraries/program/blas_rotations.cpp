@@ -204,6 +204,14 @@ void groups(Handle handle, Call&& entry, const std::string& what) {
   check(entry(op_a.data(), op_b.data(), m.data(), n.data(), k.data(), alpha.data(), first, lda.data(), second,
               ldb.data(), beta.data(), third, ldc.data(), kGroups, size.data()) == 0,
         what + "'s status");
+  // With a group that is wrong nothing is done, also not for the group before, whose results are added to.
+  auto wrong = ldc;
+  wrong[2] = 1;
+  const auto done = memory[8]->get();
+  check(entry(op_a.data(), op_b.data(), m.data(), n.data(), k.data(), alpha.data(), first, lda.data(), second,
+              ldb.data(), beta.data(), third, wrong.data(), kGroups, size.data()) == kInvalid &&
+            memory[8]->get() == done,
+        what + " with a leading dimension that is too small");
   for (std::size_t i = 0; i < a.size(); ++i) {
     const auto g = static_cast<std::size_t>(group[i]);
     const auto before = c[i];
