@@ -51,6 +51,13 @@ TEST_CASE(
 TEST_CASE("cuBLAS: vectors") { CHECK(errors_of(LOCKSTEP_BLAS_VECTORS).empty()); }
 TEST_CASE("cuBLAS by its interface before handles") { CHECK(errors_of(LOCKSTEP_BLAS_LEGACY).empty()); }
 TEST_CASE("cuBLAS: matrices and vectors") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL2).empty()); }
+TEST_CASE("cuBLAS: band and packed matrices") { CHECK(errors_of(LOCKSTEP_BLAS_STORED).empty()); }
+TEST_CASE("cuBLAS: rotations, products in groups, rank-k updates by types") {
+  const std::string errors = errors_of(LOCKSTEP_BLAS_ROTATIONS);
+  CHECK(count_lines(errors) == 5);
+  CHECK_THAT(errors, Catch::Contains("cublasRotEx: vectors of cudaDataType 2 and 2, c and s of 2") &&
+                         Catch::Contains("cublasCherk3mEx: A and C of cudaDataType 3 and 4 is not"));
+}
 TEST_CASE("cuBLAS by its name for CUDA 12, with the runtime for CUDA 12: one runtime in the process") {
   CHECK(errors_of(LOCKSTEP_CUDA12).empty());
   const Finished done = run(Launch{.arguments = {"exec", "--functional", "--", LOCKSTEP_CUDA12},
@@ -66,7 +73,24 @@ TEST_CASE("cuSOLVER: factors and solutions") {
         "lockstep: cusolverDnXgetrf: cudaDataType 1 with 0 is not supported by Lockstep's own library\n");
 }
 TEST_CASE("cuSOLVER: QR") { CHECK(errors_of(LOCKSTEP_SOLVER_QR).empty()); }
-TEST_CASE("cuSOLVER: eigenvalues") { CHECK(errors_of(LOCKSTEP_SOLVER_EIGEN).empty()); }
+TEST_CASE("cuSOLVER: eigenvalues") {
+  CHECK(errors_of(LOCKSTEP_SOLVER_EIGEN) ==
+        "lockstep: sweeps and residuals of a batch is not supported by Lockstep's own library\n");
+}
+TEST_CASE("cuSOLVER: singular values") {
+  const std::string errors = errors_of(LOCKSTEP_SOLVER_SVD);
+  CHECK(count_lines(errors) == 2);
+  CHECK_THAT(errors, Catch::Contains("cusolverDnXgesvd: cudaDataType 1 with 0 is not supported"));
+}
+
+TEST_CASE("cuBLAS: kernels read nothing that was not written") {
+  const Finished done =
+      run({"exec", "--functional", "--check", "init,memory,race", "--", LOCKSTEP_BLAS_LEVEL3, "2"});
+  CHECK(done.out == "PASS\n");
+  CHECK_THAT(done.err, Catch::Contains("check: 0 errors"));
+  CHECK_THAT(errors_of(LOCKSTEP_BLAS_STORED, {"--check", "init,memory,race"}),
+             Catch::Contains("check: 0 errors"));
+}
 
 TEST_CASE("cuBLASLt: products with epilogues") {
   for (const Options& model : kModels) {

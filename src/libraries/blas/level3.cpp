@@ -1,5 +1,7 @@
 // cublasSsyrk, trsm and their relatives: products and solutions with matrices of which one triangle is
 // stored.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "libraries/blas/dense.hpp"
@@ -61,6 +63,15 @@ Status rank_k(void* handle, const RankK<T>& r) {
     p.beta = scalar_of(1.0);
     multiply(context, p);
   });
+}
+
+/// With types as arguments, which have to be those of complex floats.
+Status rank_k_ex(void* handle, const char* name, int a_type, int c_type, const RankK<Complex64>& r) {
+  const Status status = guarded(&status_of, [&] {
+    if (a_type != kComplex32 || c_type != kComplex32)
+      refuse(fmt::format("{}: A and C of cudaDataType {} and {}", name, a_type, c_type));
+  });
+  return status != kStatusSuccess ? status : rank_k<Complex64>(handle, r);
 }
 
 /// A whole matrix of `n` x `n` in scratch memory, from one triangle.
@@ -270,6 +281,15 @@ Status dgmm(void* handle, Side side, std::int64_t m, std::int64_t n, const T* a,
                                    Int inc, T* c, Int ldc) {                                               \
     return dgmm<T>(handle, side, m, n, a, lda, x, inc, c, ldc);                                            \
   }
+#define LOCKSTEP_SYRK_EX(name, S, hermitian, Int)                                                           \
+  LOCKSTEP_LIBRARY_API Status name(void* handle, FillMode mode, Operation op, Int n, Int k, const S* alpha, \
+                                   const void* a, int a_type, Int lda, const S* beta, void* c, int c_type,  \
+                                   Int ldc) {                                                               \
+    const auto* const from = static_cast<const Complex64*>(a);                                              \
+    return rank_k_ex(handle, #name, a_type, c_type,                                                         \
+                     {mode, op, n, k, alpha, from, lda, from, lda, beta, static_cast<Complex64*>(c), ldc,   \
+                      hermitian, hermitian, false});                                                        \
+  }
 
 #define LOCKSTEP_LEVEL_3(letter, T, suffix, Int)                           \
   LOCKSTEP_SYRK(cublas##letter##syrk_v2##suffix, T, T, false, Int)         \
@@ -296,5 +316,12 @@ LOCKSTEP_LEVEL_3(S, float, _64, std::int64_t)
 LOCKSTEP_LEVEL_3(D, double, _64, std::int64_t)
 LOCKSTEP_COMPLEX(C, Complex64, float, _64, std::int64_t)
 LOCKSTEP_COMPLEX(Z, Complex128, double, _64, std::int64_t)
+#define LOCKSTEP_EXTENDED(suffix, Int)                             \
+  LOCKSTEP_SYRK_EX(cublasCsyrkEx##suffix, Complex64, false, Int)   \
+  LOCKSTEP_SYRK_EX(cublasCsyrk3mEx##suffix, Complex64, false, Int) \
+  LOCKSTEP_SYRK_EX(cublasCherkEx##suffix, float, true, Int)        \
+  LOCKSTEP_SYRK_EX(cublasCherk3mEx##suffix, float, true, Int)
+LOCKSTEP_EXTENDED(, std::int32_t)
+LOCKSTEP_EXTENDED(_64, std::int64_t)
 
 }  // namespace lockstep::libraries::blas

@@ -15,7 +15,7 @@ enum Status {
   kLaunchFailure = 201,
 };
 
-enum Type { kDefault = 100, kXorwow = 101, kMrg32k3a = 121, kPhilox = 161 };
+enum Type { kDefault = 100, kXorwow = 101, kMrg32k3a = 121, kMt19937 = 142, kPhilox = 161 };
 
 constexpr int kFirstOrdering = 100, kLastOrdering = 104;  // of those for pseudorandom numbers
 

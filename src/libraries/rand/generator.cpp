@@ -68,7 +68,7 @@ DistributionTraits traits_of(Distribution distribution) {
 }
 
 Generator::Generator(int type, bool on_host) : type_(type == kDefault ? kXorwow : type), on_host_(on_host) {
-  if (type_ != kXorwow && type_ != kMrg32k3a && type_ != kPhilox)
+  if (type_ != kXorwow && type_ != kMrg32k3a && type_ != kPhilox && type_ != kMt19937)
     refuse("curandCreateGenerator: generator type " + std::to_string(type));
   if (!on_host_) check(runtime().cudaGetDevice(&device_), "cudaGetDevice");
 }
@@ -85,6 +85,7 @@ void Generator::set_seed(Long seed) {
 }
 
 void Generator::set_offset(Long offset) {
+  if (type_ == kMt19937) throw Refused{kTypeError};
   const std::lock_guard lock(mutex_);
   offset_ = offset;
   ready_ = false;
@@ -102,7 +103,7 @@ void Generator::prepare() {
 
 void Generator::restart() {
   position_ = offset_;
-  cursor_ = static_cast<Word>(offset_ % kStreams);
+  cursor_ = type_ == kMt19937 ? Twister::kWords : static_cast<Word>(offset_ % kStreams);
   if (type_ != kPhilox) prepare_states();
   ready_ = true;
 }
@@ -110,12 +111,15 @@ void Generator::restart() {
 void Generator::prepare_states() {
   if (type_ == kXorwow) {
     xorwow_ = xorwow_streams(seed_, offset_);
+  } else if (type_ == kMt19937) {
+    twister_ = twister_block(seed_);
   } else {
     mrg32k3a_ = mrg32k3a_streams(seed_, offset_);
   }
   if (on_host_) return;
   static_assert(sizeof(Xorwow) == sizeof(Mrg32k3a));
   const OnDevice on(device_);
+  if (type_ == kMt19937) return upload(&states_, twister_.data(), twister_.size() * sizeof(Word), stream_);
   const void* const states = type_ == kXorwow ? static_cast<const void*>(xorwow_.data()) : mrg32k3a_.data();
   upload(&states_, states, kStreams * sizeof(Xorwow), stream_);
 }
@@ -132,8 +136,28 @@ void Generator::generate(Distribution distribution, Job job) {
   } else {
     generate_on_device(distribution, job);
   }
-  position_ += groups * traits.words;
-  cursor_ = static_cast<Word>((cursor_ + groups) % kStreams);
+  advance(groups, traits.words);
+}
+
+void Generator::advance(Long groups, Word words) {
+  position_ += groups * words;
+  if (type_ != kMt19937) {
+    cursor_ = static_cast<Word>((cursor_ + groups) % kStreams);
+  } else if (!on_host_) {
+    const Long end = cursor_ + groups * words;  // in the block that its last word is of
+    cursor_ = static_cast<Word>((end - 1) % Twister::kWords + 1);
+  }
+}
+
+Word Generator::next_of_twister() {
+  constexpr Word kCount = Twister::kWords;
+  if (cursor_ == kCount) {
+    for (Word i = 0; i < kCount; ++i)
+      twister_[i] =
+          Twister::step(twister_[i], twister_[(i + 1) % kCount], twister_[(i + Twister::kDistance) % kCount]);
+    cursor_ = 0;
+  }
+  return Twister::temper(twister_[cursor_++]);
 }
 
 void Generator::generate_on_host(Distribution distribution, const Job& job) {
@@ -142,6 +166,8 @@ void Generator::generate_on_host(Distribution distribution, const Job& job) {
     const auto stream = static_cast<std::size_t>((cursor_ + group) % kStreams);
     if (type_ == kPhilox) {
       Philox::four(seed_, position_ + group * words, into);
+    } else if (type_ == kMt19937) {
+      for (Word i = 0; i < words; ++i) into[i] = next_of_twister();
     } else {
       for (Word i = 0; i < words; ++i)
         into[i] = type_ == kXorwow ? xorwow_[stream].next() : mrg32k3a_[stream].next();
@@ -153,14 +179,17 @@ void Generator::generate_on_device(Distribution distribution, const Job& job) {
   const OnDevice on(device_);
   const DistributionTraits traits = traits_of(distribution);
   const std::string kernel = std::string("lockstep_rand_") +
-                             (type_ == kPhilox   ? "philox_"
-                              : type_ == kXorwow ? "xorwow_"
-                                                 : "mrg32k3a_") +
+                             (type_ == kPhilox    ? "philox_"
+                              : type_ == kXorwow  ? "xorwow_"
+                              : type_ == kMt19937 ? "mt19937_"
+                                                  : "mrg32k3a_") +
                              traits.name;
   if (type_ == kPhilox) {
     const Long threads = (job.count * traits.words / traits.values + 3) / 4 + 1;
     const auto blocks = static_cast<Word>(std::min(kBlocks, (threads + kThreads - 1) / kThreads));
     kernels().launch(kernel.c_str(), {blocks, 1, 1}, {kThreads, 1, 1}, 0, stream_, job, seed_, position_);
+  } else if (type_ == kMt19937) {
+    kernels().launch(kernel.c_str(), {1, 1, 1}, {kThreads, 1, 1}, 0, stream_, job, states_, cursor_);
   } else {
     kernels().launch(kernel.c_str(), {kStreams / kThreads, 1, 1}, {kThreads, 1, 1}, 0, stream_, job, states_,
                      cursor_);

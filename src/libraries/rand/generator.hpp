@@ -49,6 +49,8 @@ class Generator {
  private:
   void restart();
   void prepare_states();
+  [[nodiscard]] Word next_of_twister();
+  void advance(Long groups, Word words);
   void generate_on_host(Distribution distribution, const Job& job);
   void generate_on_device(Distribution distribution, const Job& job);
   const double* table_for(double mean);
@@ -61,9 +63,10 @@ class Generator {
   Long seed_ = 0, offset_ = 0;
   bool ready_ = false;
   Long position_ = 0;  // Philox: the next word
-  Word cursor_ = 0;    // others: the next stream
+  Word cursor_ = 0;    // others: the next stream, or of MT19937 the next word of the block
   std::vector<Xorwow> xorwow_;
   std::vector<Mrg32k3a> mrg32k3a_;
+  std::vector<Word> twister_;
   void* states_ = nullptr;  // on the device
   double tabulated_ = 0;    // the mean of the table, or 0
   PoissonTable table_;

@@ -55,6 +55,24 @@ struct Mrg32k3a {
   LOCKSTEP_RAND_BOTH Word next() { return static_cast<Word>(((next_number() - Long{1}) << 32) / kModulus1); }
 };
 
+/// Matsumoto and Nishimura, "Mersenne twister", 1998: MT19937. Its state is a block of words, each of which
+/// gives a word of the sequence.
+struct Twister {
+  static constexpr int kWords = 624, kDistance = 397;
+
+  /// Word i of the next block: from words i and i + 1, and the one at kDistance from i.
+  LOCKSTEP_RAND_BOTH static Word step(Word word, Word next, Word distant) {
+    const Word joined = (word & 0x80000000U) | (next & 0x7fffffffU);
+    return distant ^ (joined >> 1) ^ (joined % 2 == 1 ? 0x9908b0dfU : 0);
+  }
+  LOCKSTEP_RAND_BOTH static Word temper(Word word) {
+    word ^= word >> 11;
+    word ^= (word << 7) & 0x9d2c5680U;
+    word ^= (word << 15) & 0xefc60000U;
+    return word ^ (word >> 18);
+  }
+};
+
 /// Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011: Philox4x32-10 of a counter, with the
 /// seed as key.
 struct Philox {

@@ -144,4 +144,31 @@ std::vector<Mrg32k3a> mrg32k3a_streams(Long seed, Long offset) {
   return streams_from<MrgLeap>(state, 76, offset);
 }
 
+std::vector<Word> twister_block(Long seed) {
+  constexpr Word kCount = Twister::kWords;
+  std::vector<Word> block(kCount);
+  const auto initialize = [&](Word with) {
+    block[0] = with;
+    for (Word i = 1; i < kCount; ++i) block[i] = 1812433253U * (block[i - 1] ^ (block[i - 1] >> 30)) + i;
+  };
+  if (seed >> 32 == 0) {
+    initialize(static_cast<Word>(seed));
+    return block;
+  }
+  const Word key[] = {static_cast<Word>(seed), static_cast<Word>(seed >> 32)};
+  initialize(19650218U);
+  Word i = 1;
+  const auto advance = [&] {
+    if (++i < kCount) return;
+    block[0] = block[kCount - 1];
+    i = 1;
+  };
+  for (Word k = 0; k < kCount; ++k, advance())
+    block[i] = (block[i] ^ ((block[i - 1] ^ (block[i - 1] >> 30)) * 1664525U)) + key[k % 2] + k % 2;
+  for (Word k = 0; k < kCount - 1; ++k, advance())
+    block[i] = (block[i] ^ ((block[i - 1] ^ (block[i - 1] >> 30)) * 1566083941U)) - i;
+  block[0] = 0x80000000U;
+  return block;
+}
+
 }  // namespace lockstep::libraries::rand

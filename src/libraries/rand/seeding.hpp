@@ -11,5 +11,7 @@ namespace lockstep::libraries::rand {
 /// begins with the state of the generator's publication.
 [[nodiscard]] std::vector<Xorwow> xorwow_streams(Long seed, Long offset);
 [[nodiscard]] std::vector<Mrg32k3a> mrg32k3a_streams(Long seed, Long offset);
+/// The block before the first of MT19937: as published for a seed of 32 bits, or for an array of two such.
+[[nodiscard]] std::vector<Word> twister_block(Long seed);
 
 }  // namespace lockstep::libraries::rand

@@ -1,4 +1,6 @@
 // QR factors: cusolverDnSgeqrf and its relatives.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "libraries/blas/entries.hpp"
@@ -95,21 +97,31 @@ void clear(const Context& context, int* info) {
 }
 
 template <class T>
+void factor(const Context& context, int m, int n, const MatrixRef& a, T* tau, int* info) {
+  clear(context, info);
+  for (int j = 0; j < std::min(m, n); j += kPanel) {
+    const int count = std::min({kPanel, m - j, n - j}), rows = m - j, others = n - j - count;
+    const MatrixRef panel = a.at(j, j);
+    launch(context, "qr_panel", blas::kTypeOf<T>, 1,
+           {panel.base(), panel.ld, rows, count, tau + j, nullptr, nullptr});
+    if (others == 0) continue;
+    const BlockReflector reflector(context, blas::kTypeOf<T>, panel, tau + j, rows, count, others);
+    reflector.apply_left(a.at(j, j + count), others, true);
+  }
+}
+template <class T>
 Status geqrf(const void* handle, int m, int n, T* data, int ld, T* tau, int* info) {
   return with_context(handle, [&](Context& context) {
     require(m >= 0 && n >= 0);
-    const MatrixRef a = matrix_of(data, ld, m);
-    clear(context, info);
-    for (int j = 0; j < std::min(m, n); j += kPanel) {
-      const int count = std::min({kPanel, m - j, n - j}), rows = m - j, others = n - j - count;
-      const MatrixRef panel = a.at(j, j);
-      launch(context, "qr_panel", blas::kTypeOf<T>, 1,
-             {panel.base(), panel.ld, rows, count, tau + j, nullptr, nullptr});
-      if (others == 0) continue;
-      const BlockReflector reflector(context, blas::kTypeOf<T>, panel, tau + j, rows, count, others);
-      reflector.apply_left(a.at(j, j + count), others, true);
-    }
+    factor(context, m, n, matrix_of(data, ld, m), tau, info);
   });
+}
+
+/// Of the generic interface: which type all have.
+blas::DataType type_of_all(const char* name, int a, int tau, int computed_with) {
+  if ((a != blas::kReal32 && a != blas::kReal64) || tau != a || computed_with != a)
+    refuse(fmt::format("{}: cudaDataType {} and {} with {}", name, a, tau, computed_with));
+  return static_cast<blas::DataType>(a);
 }
 
 /// C := Q C, Q^T C, C Q or C Q^T of m x n, with the first k reflectors in A.
@@ -203,5 +215,31 @@ Status workspace(const void* handle, bool valid, int* elements) {
   }
 LOCKSTEP_SOLVER_QR(S, float)
 LOCKSTEP_SOLVER_QR(D, double)
+
+LOCKSTEP_SOLVER_API cusolverDnXgeqrf_bufferSize(void* handle, void*, std::int64_t m, std::int64_t n, int type,
+                                                const void*, std::int64_t lda, int tau_type, const void*,
+                                                int computed_with, std::size_t* on_device,
+                                                std::size_t* on_host) {
+  return with_context(handle, [&](Context&) {
+    (void)type_of_all("cusolverDnXgeqrf_bufferSize", type, tau_type, computed_with);
+    require(m >= 0 && n >= 0 && lda >= std::max<std::int64_t>(1, m));
+    require(on_device != nullptr && on_host != nullptr);
+    *on_device = 1, *on_host = 0;
+  });
+}
+LOCKSTEP_SOLVER_API cusolverDnXgeqrf(void* handle, void*, std::int64_t m, std::int64_t n, int type, void* a,
+                                     std::int64_t lda, int tau_type, void* tau, int computed_with, void*,
+                                     std::size_t, void*, std::size_t, int* info) {
+  return with_context(handle, [&](Context& context) {
+    const blas::DataType all = type_of_all("cusolverDnXgeqrf", type, tau_type, computed_with);
+    const int rows = blas::size_of(m), columns = blas::size_of(n);
+    require(lda >= std::max(1, rows));
+    const MatrixRef matrix{a, lda, blas::bytes_of(all)};
+    if (all == blas::kReal32)
+      factor(context, rows, columns, matrix, static_cast<float*>(tau), info);
+    else
+      factor(context, rows, columns, matrix, static_cast<double*>(tau), info);
+  });
+}
 
 }  // namespace lockstep::libraries::solver

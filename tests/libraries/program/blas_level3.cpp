@@ -1,4 +1,6 @@
 // cuBLAS, level 3: symmetric and triangular matrices of random sizes against the functions' definitions.
+#include <cstdlib>
+
 #include "blas.hpp"
 
 #define LEVEL_3(T, l)                                                                                       \
@@ -225,8 +227,8 @@ void batch(const Entries<T, R>& e, Handle handle, const std::string& type) {
 }
 
 template <class T, class R>
-void all(const Entries<T, R>& e, Handle handle, const char* type) {
-  for (int i = 0; i < 12; ++i) {
+void all(const Entries<T, R>& e, Handle handle, const char* type, int rounds) {
+  for (int i = 0; i < rounds; ++i) {
     const bool on_device = i % 2 == 1;
     cublasSetPointerMode_v2(handle, on_device);
     updates(e, handle, on_device, type);
@@ -239,7 +241,9 @@ void all(const Entries<T, R>& e, Handle handle, const char* type) {
 
 }  // namespace
 
-int main() {
+/// program [rounds]
+int main(int count, char** arguments) {
+  const int rounds = count > 1 ? std::atoi(arguments[1]) : 12;
   const Blas handle;
 #define ENTRIES(l, herk, her2k, hemm)          \
   {cublas##l##syrk_v2,     herk,               \
@@ -248,9 +252,9 @@ int main() {
    cublas##l##trmm_v2,     cublas##l##trsm_v2, \
    cublas##l##trsmBatched, cublas##l##geam,    \
    cublas##l##dgmm}
-  all<float, float>(ENTRIES(S, nullptr, nullptr, nullptr), handle, "S");
-  all<double, double>(ENTRIES(D, nullptr, nullptr, nullptr), handle, "D");
-  all<Complex64, float>(ENTRIES(C, cublasCherk_v2, cublasCher2k_v2, cublasChemm_v2), handle, "C");
-  all<Complex128, double>(ENTRIES(Z, cublasZherk_v2, cublasZher2k_v2, cublasZhemm_v2), handle, "Z");
+  all<float, float>(ENTRIES(S, nullptr, nullptr, nullptr), handle, "S", rounds);
+  all<double, double>(ENTRIES(D, nullptr, nullptr, nullptr), handle, "D", rounds);
+  all<Complex64, float>(ENTRIES(C, cublasCherk_v2, cublasCher2k_v2, cublasChemm_v2), handle, "C", rounds);
+  all<Complex128, double>(ENTRIES(Z, cublasZherk_v2, cublasZher2k_v2, cublasZhemm_v2), handle, "Z", rounds);
   return result();
 }

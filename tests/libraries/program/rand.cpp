@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <random>
+#include <sstream>
 #include <vector>
 
 #include "api.hpp"
@@ -22,7 +24,7 @@ void expect(bool fact, const char* what) {
 constexpr unsigned kStreams = 16384;  // docs/libraries.md
 
 constexpr curandRngType_t kTypes[] = {CURAND_RNG_PSEUDO_XORWOW, CURAND_RNG_PSEUDO_MRG32K3A,
-                                      CURAND_RNG_PSEUDO_PHILOX4_32_10};
+                                      CURAND_RNG_PSEUDO_PHILOX4_32_10, CURAND_RNG_PSEUDO_MT19937};
 
 struct Generator {
   curandGenerator_t handle = nullptr;
@@ -35,7 +37,9 @@ struct Generator {
         host ? curandCreateGeneratorHost(&handle, type) : curandCreateGenerator(&handle, type);
     expect(status == CURAND_STATUS_SUCCESS, "a generator is made");
     expect(curandSetPseudoRandomGeneratorSeed(handle, seed) == CURAND_STATUS_SUCCESS, "a seed");
-    expect(curandSetGeneratorOffset(handle, offset) == CURAND_STATUS_SUCCESS, "an offset");
+    expect(curandSetGeneratorOffset(handle, offset) ==
+               (type == CURAND_RNG_PSEUDO_MT19937 ? CURAND_STATUS_TYPE_ERROR : CURAND_STATUS_SUCCESS),
+           "an offset");
   }
   ~Generator() {
     expect(curandDestroyGenerator(handle) == CURAND_STATUS_SUCCESS, "a generator is destroyed");
@@ -142,6 +146,7 @@ void check_streams(Random& random) {
   for (std::size_t k = 0; k < 3; ++k)
     expect(std::abs(mrg[k * kStreams] - known[k]) < 1e-7, "MRG32k3a's first stream");
   for (const curandRngType_t type : kTypes) {
+    if (type == CURAND_RNG_PSEUDO_MT19937) continue;  // has no offsets
     const unsigned long long seed = random.next();
     const auto all = Generator(type, seed).words(9 * kStreams);
     for (int i = 0; i < 4; ++i) {
@@ -152,11 +157,63 @@ void check_streams(Random& random) {
   }
 }
 
+/// As the standard library's; numbers of several words may begin in one block of the state and end in the
+/// next.
+void check_twister(Random& random) {
+  const auto words = Generator(CURAND_RNG_PSEUDO_MT19937, 5489).words(10000);
+  expect(words.back() == 4123659995U, "the 10000th number, which the C++ standard names");
+  for (const bool on_host : {false, true}) {
+    const auto seed = static_cast<unsigned>(random.next());
+    std::mt19937 published(seed);
+    Generator generator(CURAND_RNG_PSEUDO_MT19937, seed, 0, on_host);
+    for (const std::size_t count : std::vector<std::size_t>{1, 623, 1, 700, 301}) {
+      const auto found = generator.words(count);
+      expect(std::all_of(found.begin(), found.end(), [&](unsigned word) { return word == published(); }),
+             "MT19937");
+      const auto doubles = generator.uniform_double(count);
+      expect(std::all_of(doubles.begin(), doubles.end(),
+                         [&](double value) {
+                           const unsigned long long high = published(), low = published();
+                           return value ==
+                                  static_cast<double>(((high << 21) ^ (low >> 11)) + 1) / 9007199254740992.0;
+                         }),
+             "MT19937's numbers in double precision");
+    }
+  }
+  // A seed of more than 32 bits is an array of two.
+  unsigned state[624] = {19650218U};
+  for (unsigned i = 1; i < 624; ++i) state[i] = 1812433253U * (state[i - 1] ^ (state[i - 1] >> 30)) + i;
+  const unsigned key[] = {0x12345U, 0x23456U};
+  unsigned i = 1, j = 0;
+  for (int k = 624; k > 0; --k) {
+    state[i] = (state[i] ^ ((state[i - 1] ^ (state[i - 1] >> 30)) * 1664525U)) + key[j] + j;
+    ++i, ++j;
+    if (i >= 624) state[0] = state[623], i = 1;
+    if (j >= 2) j = 0;
+  }
+  for (int k = 623; k > 0; --k) {
+    state[i] = (state[i] ^ ((state[i - 1] ^ (state[i - 1] >> 30)) * 1566083941U)) - i;
+    ++i;
+    if (i >= 624) state[0] = state[623], i = 1;
+  }
+  state[0] = 0x80000000U;
+  std::stringstream text;  // the state, as the standard library reads it
+  for (const unsigned word : state) text << word << ' ';
+  text << 624;  // libstdc++: how many are used
+  std::mt19937 published;
+  text >> published;
+  const auto found = Generator(CURAND_RNG_PSEUDO_MT19937, (0x23456ULL << 32) + 0x12345).words(2000);
+  expect(std::all_of(found.begin(), found.end(), [&](unsigned word) { return word == published(); }),
+         "MT19937 with a seed of 64 bits");
+}
+
 /// Several calls give what one call gives; the host's generator gives what the device's gives.
 void check_calls(Random& random) {
   for (const curandRngType_t type : kTypes) {
     const unsigned long long seed = random.next(),
-                             offset = static_cast<unsigned long long>(random.below(100000));
+                             offset = type == CURAND_RNG_PSEUDO_MT19937
+                                          ? 0
+                                          : static_cast<unsigned long long>(random.below(100000));
     Generator once(type, seed, offset), often(type, seed, offset), host(type, seed, offset, true);
     const auto all = once.words(30000);
     std::vector<unsigned> pieces;
@@ -276,6 +333,7 @@ int main() {
   check_refusals();
   check_philox(random);
   check_streams(random);
+  check_twister(random);
   check_calls(random);
   check_distributions(random);
   if (failures == 0) std::puts("PASS");

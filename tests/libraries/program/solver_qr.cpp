@@ -11,6 +11,10 @@
 extern "C" {
 QR(float, S)
 QR(double, D)
+int cusolverDnXgeqrf_bufferSize(Handle, void*, long, long, int, const void*, long, int, const void*, int,
+                                std::size_t*, std::size_t*);
+int cusolverDnXgeqrf(Handle, void*, long, long, int, void*, long, int, void*, int, void*, std::size_t, void*,
+                     std::size_t, int*);
 int cusolverDnCreate(Handle*);
 int cusolverDnDestroy(Handle);
 int cusolverDnSetStream(Handle, void*);
@@ -94,6 +98,27 @@ void factors(const Entries<T>& e, Handle handle, int m, int n, const char* type)
   products(e, handle, q, da, a.ld, tau, k, what);
 }
 
+/// The generic interface gives the same factors.
+template <class T>
+void generic(const Entries<T>& e, Handle handle, int type) {
+  const Matrix<T> a(40, 35, 1);
+  const Device<T> one(a.values), other(a.values), tau(35), other_tau(35), work(1);
+  const Device<int> info(std::vector<int>{4});
+  std::size_t bytes = 0, on_host = 1;
+  check(cusolverDnXgeqrf_bufferSize(handle, nullptr, 40, 35, type, one, a.ld, type, tau, type, &bytes,
+                                    &on_host) == 0 &&
+            bytes > 0,
+        "Xgeqrf's workspace");
+  check(e.geqrf(handle, 40, 35, one, a.ld, tau, work, 1, info) == 0 &&
+            cusolverDnXgeqrf(handle, nullptr, 40, 35, type, other, a.ld, type, other_tau, type, work, bytes,
+                             nullptr, on_host, info) == 0 &&
+            one.get() == other.get() && tau.get() == other_tau.get() && info.get()[0] == 0,
+        "Xgeqrf");
+  check(cusolverDnXgeqrf(handle, nullptr, 4, 4, type, other, 3, type, other_tau, type, work, bytes, nullptr,
+                         on_host, info) == 3,
+        "Xgeqrf: a leading dimension that is too small");
+}
+
 }  // namespace
 
 int main() {
@@ -106,6 +131,8 @@ int main() {
     factors<float>({cusolverDnSgeqrf, cusolverDnSormqr, cusolverDnSorgqr}, handle, m, n, "S ");
     factors<double>({cusolverDnDgeqrf, cusolverDnDormqr, cusolverDnDorgqr}, handle, m, n, "D ");
   }
+  generic<float>({cusolverDnSgeqrf, cusolverDnSormqr, cusolverDnSorgqr}, handle, 0);
+  generic<double>({cusolverDnDgeqrf, cusolverDnDormqr, cusolverDnDorgqr}, handle, 1);
   const Device<double> a(std::vector<double>{3e200, 4e200}), tau(1), work(1);
   const Device<int> info(1);
   check(cusolverDnDgeqrf(handle, 2, 1, a, 2, tau, work, 1, info) == 0 &&

@@ -72,14 +72,14 @@ struct Solve {
   __device__ static T* place(const SolveArguments& g, T* b, int element, int vector) {
     return g.along_rows ? b + vector + element * g.ldb : b + element + vector * g.ldb;
   }
-  /// In both directions between memory and shared memory, neighbours with neighbours.
+  /// body(memory or nullptr, shared memory) for each place of the tile, neighbours with neighbours.
   template <class Move>
   __device__ static void move(const SolveArguments& g, T* b, int first, Tiles& tiles, Move body) {
     const int x = threadIdx.x % kSide;
     for (int y = threadIdx.x / kSide; y < kSide; y += kLanes) {
       const int element = g.along_rows ? y : x, vector = g.along_rows ? x : y;
-      if (element < g.size && first + vector < g.vectors)
-        body(*place(g, b, element, first + vector), tiles.b[vector][element]);
+      const bool exists = element < g.size && first + vector < g.vectors;
+      body(exists ? place(g, b, element, first + vector) : nullptr, tiles.b[vector][element]);
     }
   }
   __device__ static void solve(const SolveArguments& g, Tiles& tiles) {
@@ -105,11 +105,15 @@ struct Solve {
       T* b = g.by_pointers ? static_cast<T* const*>(g.b)[batch] + g.stride_b
                            : static_cast<T*>(g.b) + batch * g.stride_b;
       load_matrix(g, tiles, a);
-      move(g, b, first, tiles, [&](T& memory, T& shared) { shared = multiply(alpha, memory); });
+      move(g, b, first, tiles, [&](const T* memory, T& shared) {
+        shared = memory != nullptr ? multiply(alpha, *memory) : zero<T>();
+      });
       __syncthreads();
       solve(g, tiles);
       __syncthreads();
-      move(g, b, first, tiles, [](T& memory, T& shared) { memory = shared; });
+      move(g, b, first, tiles, [](T* memory, T& shared) {
+        if (memory != nullptr) *memory = shared;
+      });
       __syncthreads();
     }
   }

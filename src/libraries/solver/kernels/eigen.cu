@@ -9,13 +9,16 @@ constexpr int kThreads = 256;
 template <class T>
 struct Jacobi {
   const EigenArguments& e;
-  T *whole, *rotated, *rotations;
+  T *a, *whole, *rotated, *rotations, *values;
 
-  __device__ explicit Jacobi(const EigenArguments& arguments)
-      : e(arguments),
-        whole(static_cast<T*>(e.whole)),
-        rotated(static_cast<T*>(e.rotated)),
-        rotations(static_cast<T*>(e.rotations)) {}
+  __device__ explicit Jacobi(const EigenArguments& arguments) : e(arguments) {
+    const long long matrix = blockIdx.x, elements = static_cast<long long>(e.n) * e.n;
+    a = static_cast<T*>(e.a) + matrix * e.stride_a;
+    whole = static_cast<T*>(e.whole) + matrix * elements;
+    rotated = static_cast<T*>(e.rotated) + matrix * elements;
+    rotations = static_cast<T*>(e.rotations) + matrix * (e.n + 1);
+    values = static_cast<T*>(e.values) + matrix * e.n;
+  }
   __device__ T& at(int i, int j) const { return whole[i + static_cast<long long>(j) * e.n]; }
 
   __device__ void begin() const {
@@ -23,7 +26,7 @@ struct Jacobi {
     for (long long k = threadIdx.x; k < static_cast<long long>(e.n) * e.n; k += kThreads) {
       const int i = static_cast<int>(k % e.n), j = static_cast<int>(k / e.n);
       const bool stored = e.lower ? i >= j : i <= j;
-      whole[k] = static_cast<const T*>(e.a)[stored ? i + j * e.lda : j + i * e.lda];
+      whole[k] = a[stored ? i + j * e.lda : j + i * e.lda];
       rotated[k] = i == j ? T(1) : T(0);
     }
     __syncthreads();
@@ -42,7 +45,7 @@ struct Jacobi {
     return value;
   }
   /// Whether what is beside the diagonal no longer counts.
-  __device__ bool is_diagonal() const {
+  __device__ bool is_diagonal(double& residual) const {
     constexpr double kRounding = sizeof(T) == 4 ? 6e-8 : 1.1e-16;
     double beside = 0, all = 0;
 #pragma unroll 1
@@ -51,8 +54,9 @@ struct Jacobi {
       all += square;
       if (k % e.n != k / e.n) beside += square;
     }
-    all = sum_of_cta(all);
-    return sum_of_cta(beside) <= kRounding * kRounding * e.n * all;
+    all = sum_of_cta(all), beside = sum_of_cta(beside);
+    residual = sqrt(beside);
+    return beside <= kRounding * kRounding * e.n * all;
   }
   /// Pair k of a round, as in a tournament of `players`, the last of which keeps its place. False: it has a
   /// player too many.
@@ -103,43 +107,66 @@ struct Jacobi {
     }
     __syncthreads();
   }
+  /// Of how many values that are not wanted: smaller ones, and (HIGH) all up to the last that is.
+  template <bool HIGH>
+  __device__ int limit() const {
+    if (e.range == kAllValues) return HIGH ? e.n : 0;
+    if (e.range == kValuesByIndex) return HIGH ? e.last : e.first;
+    int count = 0;
+#pragma unroll 1
+    for (int j = 0; j < e.n; ++j) count += at(j, j) <= (HIGH ? e.high : e.low);
+    return count;
+  }
   __device__ void finish() const {
+    const int first = limit<false>(), last = limit<true>();
+    if (e.found != nullptr && threadIdx.x == 0) *e.found = max(0, last - first);
 #pragma unroll 1
     for (int i = threadIdx.x; i < e.n; i += kThreads) {
-      int place = 0;
+      int place = e.unsorted ? i : 0;
 #pragma unroll 1
-      for (int j = 0; j < e.n; ++j) place += at(j, j) < at(i, i) || (at(j, j) == at(i, i) && j < i);
-      static_cast<T*>(e.values)[place] = at(i, i);
+      for (int j = 0; j < e.n && !e.unsorted; ++j)
+        place += at(j, j) < at(i, i) || (at(j, j) == at(i, i) && j < i);
+      if (place >= first) values[place - first] = at(i, i);  // as NVIDIA's: larger ones, too
       rotations[i] = static_cast<T>(place);
     }
     __syncthreads();
     if (!e.vectors) return;
 #pragma unroll 1
-    for (long long k = threadIdx.x; k < static_cast<long long>(e.n) * e.n; k += kThreads)
-      static_cast<T*>(e.a)[k % e.n + static_cast<long long>(rotations[k / e.n]) * e.lda] = rotated[k];
+    for (long long k = threadIdx.x; k < static_cast<long long>(e.n) * e.n; k += kThreads) {
+      const int place = static_cast<int>(rotations[k / e.n]);
+      if (place >= first && place < last) a[k % e.n + (place - first) * e.lda] = rotated[k];
+    }
   }
 };
 
 template <class T>
 __device__ void eigen(const EigenArguments& e) {
-  constexpr int kMaxSweeps = 60;
+  if (e.before != nullptr && *e.before != 0) {
+    if (threadIdx.x == 0) *e.info = e.n + *e.before;
+    return;
+  }
   const Jacobi<T> jacobi(e);
   const int players = (e.n + 1) / 2 * 2;
   jacobi.begin();
   int sweep = 0;
-  bool diagonal = jacobi.is_diagonal();
+  double residual = 0;
+  bool diagonal = jacobi.is_diagonal(residual);
 #pragma unroll 1
-  for (; sweep < kMaxSweeps && !diagonal; ++sweep) {
+  for (; sweep < e.max_sweeps && !diagonal; ++sweep) {
 #pragma unroll 1
     for (int round = 0; round < players - 1; ++round) {
       jacobi.choose(round, players);
       jacobi.template rotate_all<true>(round, players);
       jacobi.template rotate_all<false>(round, players);
     }
-    diagonal = jacobi.is_diagonal();
+    diagonal = jacobi.is_diagonal(residual);
   }
   jacobi.finish();
-  if (threadIdx.x == 0) *e.info = diagonal ? 0 : sweep;
+  if (threadIdx.x != 0) return;
+  e.info[blockIdx.x] = diagonal ? 0 : e.failure;
+  if (e.residual == nullptr || blockIdx.x != 0) return;
+  *e.residual = residual;
+  *e.sweeps = sweep;
 }
 
 }  // namespace lockstep::libraries::solver
