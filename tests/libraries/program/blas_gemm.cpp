@@ -118,7 +118,7 @@ void refusals(Handle handle) {
   cublasSetPointerMode_v2(handle, 0);
   const float one = 1;
   int foreign = 0;
-  const Device<float> x(16);
+  const Device<float> x(std::vector<float>(16, 1));
   const auto gemm = [&](int op, int m, int lda, int ldc, const float* alpha) {
     return cublasSgemm_v2(handle, op, kN, m, 2, 2, alpha, x, lda, x, 2, &one, x, ldc);
   };
