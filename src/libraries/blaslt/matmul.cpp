@@ -94,7 +94,7 @@ void choose_kernels(const Operands& o, int arch, Plan& plan) {
   const auto a = static_cast<DataType>(o.a.type), d = static_cast<DataType>(o.d.type);
   plan.kind = blas::find_gemm(a, d, sums, arch);
   if (plan.kind == nullptr && o.matmul.epilogue == kDefault) refuse_types(o);
-  if (o.matmul.epilogue == kDefault || (plan.kind != nullptr && plan.kind->epilogues)) return;
+  if (o.matmul.epilogue == kDefault || (plan.kind != nullptr && plan.kind->tensor)) return;
   for (const Epilogues& kernels : kEpilogues)
     if (plan.epilogues == nullptr && kernels.a == a && kernels.c == d) plan.epilogues = &kernels;
   if (plan.epilogues == nullptr)

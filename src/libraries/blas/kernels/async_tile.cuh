@@ -56,6 +56,8 @@ struct AsyncTile : ChunkedTile<In, Layout, DEPTH, THREADS, CROSSING> {
     if constexpr (PART == PARTS - 1) this->next();
   }
 
+  __device__ void finish(unsigned, bool) const {}
+
  private:
   template <int C, int COUNT>
   __device__ void copy_from(unsigned to, bool valid) {

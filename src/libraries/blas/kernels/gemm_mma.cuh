@@ -53,11 +53,16 @@ struct MmaGemm {
     unsigned at = shared, to = shared + (kStages - 1) * kStageBytes;
     const unsigned last = to;
     const auto next = [&](unsigned stage) { return stage == last ? shared : stage + kStageBytes; };
+    const auto finish = [&](unsigned stage, bool valid) {
+      a.finish(stage, valid);
+      b.finish(stage + kBytesA, valid);
+      end_copies();
+    };
 #pragma unroll
     for (int stage = 0; stage < kStages - 1; ++stage) {
       a.template copy<0, 1>(shared + stage * kStageBytes, stage < steps);
       b.template copy<0, 1>(shared + stage * kStageBytes + kBytesA, stage < steps);
-      end_copies();
+      finish(shared + stage * kStageBytes, stage < steps);
     }
     Packed first[2][kAcross], second[2][kAcross];
     const auto read = [&](unsigned stage, int k, int i) {
@@ -85,7 +90,7 @@ struct MmaGemm {
             b.template copy<kPart, kAcross>(to + kBytesA, more);
             multiply_row(0, kPart);
           });
-      end_copies();
+      finish(to, more);
       at = next(at);
       to = next(to);
       wait_for_copies<kStages - 2>();
@@ -94,6 +99,7 @@ struct MmaGemm {
       for (int i = 0; i < kAcross; ++i) {
         read(at, 0, i);
         multiply_row(16, i);
+        __syncwarp();  // keeps what is read ahead of the products that follow
       }
     }
   }

@@ -99,11 +99,15 @@ struct ElementTile {
       store_shared(tile + Layout::place(row, chunk), chunks[c]);
     }
   }
+  /// The interface of AsyncTile: what is loaded here is in the tile with finish().
   template <int PART, int PARTS>
-  __device__ void copy(unsigned tile, bool valid) {
+  __device__ void copy(unsigned, bool valid) {
     if (PART > 0 || !valid) return;
     load();
-    store(tile);
+    __syncwarp();  // loads are not to be moved behind the products
+  }
+  __device__ void finish(unsigned tile, bool valid) const {
+    if (valid) store(tile);
   }
 };
 
