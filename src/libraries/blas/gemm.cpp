@@ -43,6 +43,18 @@ const GemmTile& tile_for(std::span<const GemmTile> tiles, const GemmArguments& g
   return tiles.back();
 }
 
+/// Whether columns of A and B, of elements of 2 bytes, begin at multiples of 16 bytes, as far as the host
+/// knows.
+bool has_aligned_halves(const GemmArguments& g) {
+  constexpr std::int64_t kElements = 8, kBytes = 16;
+  const auto aligned = [&](const void* matrix, std::int64_t ld, std::int64_t stride) {
+    return ld % kElements == 0 &&
+           (g.by_pointers != 0 || ((g.batches == 1 || stride % kElements == 0) &&
+                                   reinterpret_cast<std::uintptr_t>(matrix) % kBytes == 0));
+  };
+  return aligned(g.a, g.lda, g.stride_a) && aligned(g.b, g.ldb, g.stride_b);
+}
+
 }  // namespace
 
 const GemmKind* find_gemm(DataType a, DataType c, DataType accumulator, int arch) {
@@ -122,8 +134,10 @@ void gemm(const Context& context, const GemmKind& kind, DataType scale, const Ge
 void launch_gemm(const Context& context, const GemmKind& kind, const GemmArguments& given) {
   GemmArguments arguments = given;
   arguments.float_result = kind.c == kReal32;
+  // Elements that are loaded one by one take registers that large tiles need.
+  const bool small = kind.tiles.data() == kMma && !has_aligned_halves(given);
   launch_gemm(kernels_of("gemm_" + std::string(kind.file)), "lockstep_blas_gemm_" + std::string(kind.name),
-              kind.tiles, arguments, context.multiprocessors, context.stream);
+              small ? kind.tiles.last(1) : kind.tiles, arguments, context.multiprocessors, context.stream);
 }
 
 }  // namespace lockstep::libraries::blas

@@ -48,20 +48,21 @@ __device__ inline void keep(long long& x) { asm volatile("" : "+l"(x)); }
 template <class In, class Layout, int ROWS, int DEPTH, int THREADS>
 struct ElementTile {
   static constexpr int kChunks = Layout::kChunks, kCount = ROWS * kChunks / THREADS;
-  const In *matrix, *at;
-  long long row_stride, k_stride;
-  int rows, depth;
+  const In* at[kCount];
+  int left[kCount];  // elements from there to the matrix's end
+  long long k_stride;
   bool crossing;
   Packed chunks[kCount];
 
-  __device__ ElementTile(const In* from, long long ld, bool by_rows, int first, int all, int all_k)
-      : matrix(from),
-        row_stride(by_rows ? 1 : ld),
-        k_stride(by_rows ? ld : 1),
-        rows(all - first),
-        depth(all_k),
-        crossing(by_rows) {
-    at = matrix + first * row_stride;
+  __device__ ElementTile(const In* matrix, long long ld, bool by_rows, int first, int rows, int depth)
+      : k_stride(by_rows ? ld : 1), crossing(by_rows) {
+#pragma unroll
+    for (int c = 0; c < kCount; ++c) {
+      int row, chunk;
+      find(c, row, chunk);
+      left[c] = first + row < rows ? depth - chunk * Layout::kChunk : 0;
+      at[c] = matrix + (first + row) * (by_rows ? 1 : ld) + chunk * Layout::kChunk * k_stride;
+    }
   }
   /// Neighbours in memory for neighbouring threads.
   __device__ void find(int c, int& row, int& chunk) const {
@@ -69,27 +70,28 @@ struct ElementTile {
     row = crossing ? index % ROWS : index / kChunks;
     chunk = crossing ? index / ROWS : index % kChunks;
   }
+  /// All loads go ahead of what needs the first of them.
   __device__ void load() {
+    unsigned short bits[kCount][Layout::kChunk];
 #pragma unroll
     for (int c = 0; c < kCount; ++c) {
-      int row, chunk;
-      find(c, row, chunk);
-      const int left = row < rows ? depth - chunk * Layout::kChunk : 0;
-      const In* from = at + row * row_stride + chunk * Layout::kChunk * k_stride;
+      const In* from = at[c];
 #pragma unroll
-      for (int w = 0; w < 4; ++w) {
-        unsigned half[2];
-#pragma unroll
-        for (int h = 0; h < 2; ++h, from += k_stride) {
-          const bool valid = left > 2 * w + h;
-          const unsigned bits = global(valid ? from : matrix)->bits;
-          half[h] = valid ? bits : 0;
-        }
-        chunks[c].at[w] = half[0] | half[1] << 16;
-      }
+      for (int e = 0; e < Layout::kChunk; ++e, from += k_stride)
+        asm volatile(
+            "{\n.reg .pred valid;\nsetp.gt.s32 valid, %2, %3;\nmov.u16 %0, 0;\n"
+            "@valid ld.global.u16 %0, [%1];\n}"
+            : "=h"(bits[c][e])
+            : "l"(from), "r"(left[c]), "r"(e));
+      at[c] += DEPTH * k_stride;
+      left[c] -= DEPTH;
     }
-    at += DEPTH * k_stride;
-    depth -= DEPTH;
+    __syncwarp();
+#pragma unroll
+    for (int c = 0; c < kCount; ++c)
+#pragma unroll
+      for (int w = 0; w < 4; ++w)
+        asm("mov.b32 %0, {%1, %2};" : "=r"(chunks[c].at[w]) : "h"(bits[c][2 * w]), "h"(bits[c][2 * w + 1]));
   }
   __device__ void store(unsigned tile) const {
 #pragma unroll
@@ -104,7 +106,6 @@ struct ElementTile {
   __device__ void copy(unsigned, bool valid) {
     if (PART > 0 || !valid) return;
     load();
-    __syncwarp();  // loads are not to be moved behind the products
   }
   __device__ void finish(unsigned tile, bool valid) const {
     if (valid) store(tile);
