@@ -19,20 +19,36 @@ template <int PENDING>
 __device__ inline void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
+/// Nothing unless `valid`.
 template <bool TRANSPOSED>
-__device__ inline Packed load_matrices(unsigned from) {
-  Packed f;
+__device__ inline void load_matrices(Packed& to, unsigned from, bool valid) {
+  if constexpr (TRANSPOSED)
+    asm volatile(
+        "{\n.reg .pred valid;\nsetp.ne.s32 valid, %5, 0;\n"
+        "@valid ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n}"
+        : "+r"(to.at[0]), "+r"(to.at[1]), "+r"(to.at[2]), "+r"(to.at[3])
+        : "r"(from), "r"(static_cast<int>(valid))
+        : "memory");
+  else
+    asm volatile(
+        "{\n.reg .pred valid;\nsetp.ne.s32 valid, %5, 0;\n"
+        "@valid ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n}"
+        : "+r"(to.at[0]), "+r"(to.at[1]), "+r"(to.at[2]), "+r"(to.at[3])
+        : "r"(from), "r"(static_cast<int>(valid))
+        : "memory");
+}
+template <bool TRANSPOSED>
+__device__ inline void load_matrices(Packed& to, unsigned from) {
   if constexpr (TRANSPOSED)
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(f.at[0]), "=r"(f.at[1]), "=r"(f.at[2]), "=r"(f.at[3])
+                 : "=r"(to.at[0]), "=r"(to.at[1]), "=r"(to.at[2]), "=r"(to.at[3])
                  : "r"(from)
                  : "memory");
   else
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(f.at[0]), "=r"(f.at[1]), "=r"(f.at[2]), "=r"(f.at[3])
+                 : "=r"(to.at[0]), "=r"(to.at[1]), "=r"(to.at[2]), "=r"(to.at[3])
                  : "r"(from)
                  : "memory");
-  return f;
 }
 
 /// For matrices whose lines are aligned.
@@ -82,11 +98,14 @@ struct FragmentReader {
                      : Layout::place(row + lane % 8 + 8 * row_half, k_half);
     keep(place);
   }
-  /// The i-th: rows from 16 i on.
-  __device__ Packed read(unsigned tile, int k, int i) const {
+  /// The i-th: rows from 16 i on. `valid`: as load_matrices() takes it, if at all.
+  template <class... Valid>
+  __device__ void read(Packed& to, unsigned tile, int k, int i, Valid... valid) const {
     constexpr int kLineBytes = 2 * Layout::kPitch;
-    return load_matrices<CROSSING>(CROSSING ? (tile + place ^ i * 32) + k * kLineBytes
-                                            : (tile + place ^ k * 2) + i * 16 * kLineBytes);
+    load_matrices<CROSSING>(
+        to,
+        CROSSING ? (tile + place ^ i * 32) + k * kLineBytes : (tile + place ^ k * 2) + i * 16 * kLineBytes,
+        valid...);
   }
 };
 

@@ -65,9 +65,9 @@ struct MmaGemm {
       finish(shared + stage * kStageBytes, stage < steps);
     }
     Packed first[2][kAcross], second[2][kAcross];
-    const auto read = [&](unsigned stage, int k, int i) {
-      first[k / 16][i] = read_b.read(stage + kBytesA, k, i);
-      second[k / 16][i] = read_a.read(stage, k, i);
+    const auto read = [&](unsigned stage, int k, int i, auto... valid) {
+      read_b.read(first[k / 16][i], stage + kBytesA, k, i, valid...);
+      read_a.read(second[k / 16][i], stage, k, i, valid...);
     };
     const auto multiply_row = [&](int k, int i) {
 #pragma unroll
@@ -97,7 +97,7 @@ struct MmaGemm {
       __syncthreads();
 #pragma unroll
       for (int i = 0; i < kAcross; ++i) {
-        read(at, 0, i);
+        read(at, 0, i, step + 1 < steps);
         multiply_row(16, i);
         __syncwarp();  // keeps what is read ahead of the products that follow
       }
