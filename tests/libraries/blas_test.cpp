@@ -48,6 +48,13 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("cuBLAS: products read and write only what they may, and nothing before it is written") {
+  for (Options model : {kSmallV100, kSmallA100}) {
+    model.insert(model.end(), {"--check", "all"});
+    CHECK_THAT(errors_of(LOCKSTEP_BLAS_GEMM_EX, model), Catch::Contains("check: 0 errors"));
+  }
+}
+
 TEST_CASE("cuBLAS: vectors") { CHECK(errors_of(LOCKSTEP_BLAS_VECTORS).empty()); }
 TEST_CASE("cuBLAS by its interface before handles") { CHECK(errors_of(LOCKSTEP_BLAS_LEGACY).empty()); }
 TEST_CASE("cuBLAS: matrices and vectors") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL2).empty()); }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr GemmTile kFrom128[] = {{128, 128, 256}, {64, 64, 256}, {32, 32, 64}},
                    kFrom64[] = {{64, 64, 256}, {32, 32, 64}}, kComplex[] = {{64, 64, 256}, {32, 32, 256}},
-                   kTensor[] = {{128, 128, 256}, {64, 64, 128}};
+                   kTensor[] = {{128, 128, 256}, {64, 64, 128}}, kMma[] = {{128, 128, 128}, {64, 64, 128}};
 
 // Where there is a choice, the first that the device's architecture has.
 constexpr GemmKind kKinds[] = {
@@ -20,10 +20,12 @@ constexpr GemmKind kKinds[] = {
     {"f64", "f64", kReal64, kReal64, kReal64, 0, kFrom64},
     {"c32", "c32", kComplex32, kComplex32, kComplex32, 0, kComplex},
     {"c64", "c64", kComplex64, kComplex64, kComplex64, 0, kComplex},
-    {"f16", "f16", kReal16, kReal16, kReal32, 0, kTensor},
-    {"f16f32", "f16", kReal16, kReal32, kReal32, 0, kTensor},
-    {"bf16_sm80", "bf16_sm80", kBfloat16, kBfloat16, kReal32, 80, kTensor},
-    {"bf16f32_sm80", "bf16_sm80", kBfloat16, kReal32, kReal32, 80, kTensor},
+    {"f16_sm80", "f16_sm80", kReal16, kReal16, kReal32, 80, kMma, true},
+    {"f16_sm80", "f16_sm80", kReal16, kReal32, kReal32, 80, kMma, true},
+    {"f16", "f16", kReal16, kReal16, kReal32, 0, kTensor, true},
+    {"f16", "f16", kReal16, kReal32, kReal32, 0, kTensor, true},
+    {"bf16_sm80", "bf16_sm80", kBfloat16, kBfloat16, kReal32, 80, kMma, true},
+    {"bf16_sm80", "bf16_sm80", kBfloat16, kReal32, kReal32, 80, kMma, true},
     {"bf16", "bf16", kBfloat16, kBfloat16, kReal32, 0, kFrom64},
     {"bf16f32", "bf16", kBfloat16, kReal32, kReal32, 0, kFrom64},
     {"i8", "i8", kInt8, kInt32, kInt32, 0, kFrom64},
@@ -39,6 +41,18 @@ const GemmTile& tile_for(std::span<const GemmTile> tiles, const GemmArguments& g
         2 * g.m > tile.rows && 2 * g.n > tile.columns)
       return tile;
   return tiles.back();
+}
+
+/// Whether columns of A and B, of elements of 2 bytes, begin at multiples of 16 bytes, as far as the host
+/// knows.
+bool has_aligned_halves(const GemmArguments& g) {
+  constexpr std::int64_t kElements = 8, kBytes = 16;
+  const auto aligned = [&](const void* matrix, std::int64_t ld, std::int64_t stride) {
+    return ld % kElements == 0 &&
+           (g.by_pointers != 0 || ((g.batches == 1 || stride % kElements == 0) &&
+                                   reinterpret_cast<std::uintptr_t>(matrix) % kBytes == 0));
+  };
+  return aligned(g.a, g.lda, g.stride_a) && aligned(g.b, g.ldb, g.stride_b);
 }
 
 }  // namespace
@@ -117,9 +131,13 @@ void gemm(const Context& context, const GemmKind& kind, DataType scale, const Ge
   launch_gemm(context, kind, g);
 }
 
-void launch_gemm(const Context& context, const GemmKind& kind, const GemmArguments& arguments) {
+void launch_gemm(const Context& context, const GemmKind& kind, const GemmArguments& given) {
+  GemmArguments arguments = given;
+  arguments.float_result = kind.c == kReal32;
+  // Elements that are loaded one by one take registers that large tiles need.
+  const bool small = kind.tiles.data() == kMma && !has_aligned_halves(given);
   launch_gemm(kernels_of("gemm_" + std::string(kind.file)), "lockstep_blas_gemm_" + std::string(kind.name),
-              kind.tiles, arguments, context.multiprocessors, context.stream);
+              small ? kind.tiles.last(1) : kind.tiles, arguments, context.multiprocessors, context.stream);
 }
 
 }  // namespace lockstep::libraries::blas

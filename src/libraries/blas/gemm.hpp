@@ -23,6 +23,7 @@ struct GemmKind {
   DataType accumulator;
   int arch;  // that the kernels need at least
   std::span<const GemmTile> tiles;
+  bool tensor = false;  // on tensor cores, of 16-bit elements; with activations and biases
 };
 
 /// The kernels for these types on that architecture, or nullptr.

@@ -33,6 +33,7 @@ struct GemmArguments {
   int real_diagonal;  // imaginary parts there are set to zero
   Scalar alpha, beta;
   int activation, bias_kind, bias_type;
+  int float_result;  // with tensor cores: C and D are floats, not of A's and B's type
   const void* bias;
   long long stride_bias;
 };

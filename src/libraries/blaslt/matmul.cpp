@@ -18,24 +18,19 @@ namespace {
 using blas::DataType;
 using blas::GemmArguments;
 
-constexpr blas::GemmTile kTiles[] = {{64, 64, 256}, {32, 32, 64}},
-                         kTensorTiles[] = {{128, 128, 256}, {64, 64, 128}};
+constexpr blas::GemmTile kTiles[] = {{64, 64, 256}, {32, 32, 64}};
 
-/// Kernels with epilogues: lockstep_blaslt_NAME_ROWS in FILE's PTX.
+/// Kernels with epilogues, where those of cuBLAS (with tensor cores) have none: lockstep_blaslt_NAME_ROWS in
+/// FILE's PTX.
 struct Epilogues {
   DataType a, c;
-  int arch;
   const char *name, *file;
   std::span<const blas::GemmTile> tiles;
 };
 constexpr Epilogues kEpilogues[] = {
-    {blas::kReal32, blas::kReal32, 0, "f32", "f32", kTiles},
-    {blas::kReal16, blas::kReal16, 0, "f16", "f16", kTensorTiles},
-    {blas::kReal16, blas::kReal32, 0, "f16f32", "f16", kTensorTiles},
-    {blas::kBfloat16, blas::kBfloat16, 80, "bf16_sm80", "bf16_sm80", kTensorTiles},
-    {blas::kBfloat16, blas::kReal32, 80, "bf16f32_sm80", "bf16_sm80", kTensorTiles},
-    {blas::kBfloat16, blas::kBfloat16, 0, "bf16", "bf16", kTiles},
-    {blas::kBfloat16, blas::kReal32, 0, "bf16f32", "bf16", kTiles},
+    {blas::kReal32, blas::kReal32, "f32", "f32", kTiles},
+    {blas::kBfloat16, blas::kBfloat16, "bf16", "bf16", kTiles},
+    {blas::kBfloat16, blas::kReal32, "bf16f32", "bf16", kTiles},
 };
 
 Kernels& own_kernels(const std::string& file) {
@@ -53,9 +48,9 @@ struct Operands {
 /// A product that is supported: what is to be launched, but for the pointers.
 struct Plan {
   GemmArguments arguments{};
-  const blas::GemmKind* kind = nullptr;  // without an epilogue
-  const Epilogues* epilogues = nullptr;  // with one
-  bool swapped = false;                  // D is by rows: its transpose is computed, from B and A
+  const blas::GemmKind* kind = nullptr;  // unless an epilogue needs other kernels
+  const Epilogues* epilogues = nullptr;
+  bool swapped = false;  // D is by rows: its transpose is computed, from B and A
 };
 
 [[noreturn]] void refuse_types(const Operands& o) {
@@ -97,14 +92,11 @@ void choose_kernels(const Operands& o, int arch, Plan& plan) {
   const DataType sums = sums_of(o);
   if (o.a.type != o.b.type || o.c.type != o.d.type) refuse_types(o);
   const auto a = static_cast<DataType>(o.a.type), d = static_cast<DataType>(o.d.type);
-  if (o.matmul.epilogue == kDefault) {
-    plan.kind = blas::find_gemm(a, d, sums, arch);
-    if (plan.kind == nullptr) refuse_types(o);
-    return;
-  }
+  plan.kind = blas::find_gemm(a, d, sums, arch);
+  if (plan.kind == nullptr && o.matmul.epilogue == kDefault) refuse_types(o);
+  if (o.matmul.epilogue == kDefault || (plan.kind != nullptr && plan.kind->tensor)) return;
   for (const Epilogues& kernels : kEpilogues)
-    if (plan.epilogues == nullptr && kernels.a == a && kernels.c == d && kernels.arch <= arch)
-      plan.epilogues = &kernels;
+    if (plan.epilogues == nullptr && kernels.a == a && kernels.c == d) plan.epilogues = &kernels;
   if (plan.epilogues == nullptr)
     refuse(fmt::format("cublasLtMatmul: an epilogue with cudaDataType {}", o.a.type));
 }

@@ -82,6 +82,12 @@ int call(Handle handle, const Types& t, const Shape& s, const void* alpha, const
                       s.ldb, beta, c.device, t.c, s.ldc, t.compute, -1);
 }
 
+int rounded_up(int x, int multiple) { return (x + multiple - 1) / multiple * multiple; }
+
+constexpr int kStep = 8;  // halves of 16 bytes
+
+void check_product(Handle handle, const Types& t, const Shape& s);
+
 void random_product(Handle handle, const Types& t, int smallest, int largest) {
   Shape s{random_int(0, 1), random_int(0, 1), random_int(smallest, largest), random_int(smallest, largest),
           random_int(0, 60)};
@@ -89,6 +95,22 @@ void random_product(Handle handle, const Types& t, int smallest, int largest) {
   s.ldb = std::max(1, s.op_b == kN ? s.k : s.n) + random_int(0, 3);
   s.ldc = s.m + random_int(0, 3);
   s.count = random_int(1, 2);
+  check_product(handle, t, s);
+}
+/// One of the four ways in which A and B may lie, with more steps of k than are loaded ahead.
+void aligned_product(Handle handle, const Types& t, int way, int smallest, int largest) {
+  Shape s{way & 1, way >> 1 & 1, random_int(smallest, largest), random_int(smallest, largest),
+          random_int(70, 150)};
+  s.count = random_int(1, 2);
+  if (random_int(0, 1) == 1)
+    for (int* size : {&s.m, &s.n, &s.k}) *size = rounded_up(*size, kStep);
+  s.lda = rounded_up(s.op_a == kN ? s.m : s.k, kStep) + random_int(0, 1) * kStep;
+  s.ldb = rounded_up(s.op_b == kN ? s.k : s.n, kStep) + random_int(0, 1) * kStep;
+  s.ldc = rounded_up(s.m, kStep);
+  check_product(handle, t, s);
+}
+
+void check_product(Handle handle, const Types& t, const Shape& s) {
   const auto sa = static_cast<std::size_t>(s.lda * std::max(1, s.op_a == kN ? s.k : s.m));
   const auto sb = static_cast<std::size_t>(s.ldb * std::max(1, s.op_b == kN ? s.n : s.k));
   const auto sc = static_cast<std::size_t>(s.ldc * s.n), count = static_cast<std::size_t>(s.count);
@@ -176,9 +198,13 @@ int main() {
                        {"double", kDouble, kDouble, k64F, kDouble, 0},
                        {"bytes", kInt8, kInt32, k32I, kInt32, 0},
                        {"bytes to float", kInt8, kFloat, k32F, kFloat, 0}};
+  int way = 0;
   for (const Types& types : all) {
     random_product(handle, types, 130, 200);
     for (int i = 0; i < 4; ++i) random_product(handle, types, 1, 50);
+    if (types.ab != kHalf && types.ab != kBfloat) continue;
+    aligned_product(handle, types, way++, 130, 160);
+    for (int i = 0; i < 4; ++i) aligned_product(handle, types, i, 20, 90);
   }
   others(handle);
   vectors(handle, kFloat, kFloat, 1e-6);

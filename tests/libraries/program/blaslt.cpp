@@ -39,7 +39,7 @@ struct Heuristic {
 
 /// A matrix of a batch on the device, with its layout.
 struct Stored {
-  int rows, columns, order, ld, count;
+  int rows, columns, order, grain, ld, count;
   std::int64_t stride;
   Operand data;
   void* layout = nullptr;
@@ -48,9 +48,10 @@ struct Stored {
       : rows(r),
         columns(c),
         order(random_int(0, 1)),
-        ld((order == 1 ? c : r) + random_int(0, 3)),
+        grain(random_int(0, 1) == 1 ? 8 : 1),
+        ld(((order == 1 ? c : r) + random_int(0, 3) + grain - 1) / grain * grain),
         count(batches),
-        stride(ld * (order == 1 ? r : c) + random_int(0, 2)),
+        stride(ld * (order == 1 ? r : c) + random_int(0, 2) * grain),
         data(type, static_cast<std::size_t>(stride * batches)) {
     const auto u = [](int x) { return static_cast<std::uint64_t>(x); };
     check(cublasLtMatrixLayoutCreate(&layout, type, u(r), u(c), ld) == 0, "a layout");

@@ -1,11 +1,4 @@
-#include "libraries/blas/kernels/gemm_tensor.cuh"
+#include "libraries/blas/kernels/gemm_mma.cuh"
 
-using lockstep::libraries::blas::Bfloat;
-LOCKSTEP_TENSOR_GEMM(lockstep_blas_gemm_bf16_sm80_128, __nv_bfloat16, Bfloat, Bfloat, 128, 128, 32, 64, 32,
-                     false)
-LOCKSTEP_TENSOR_GEMM(lockstep_blas_gemm_bf16_sm80_64, __nv_bfloat16, Bfloat, Bfloat, 64, 64, 32, 32, 32,
-                     false)
-LOCKSTEP_TENSOR_GEMM(lockstep_blas_gemm_bf16f32_sm80_128, __nv_bfloat16, Bfloat, float, 128, 128, 32, 64, 32,
-                     false)
-LOCKSTEP_TENSOR_GEMM(lockstep_blas_gemm_bf16f32_sm80_64, __nv_bfloat16, Bfloat, float, 64, 64, 32, 32, 32,
-                     false)
+LOCKSTEP_MMA_GEMM(lockstep_blas_gemm_bf16_sm80_128, Bfloat, 128, 128, 64, 64, 2)
+LOCKSTEP_MMA_GEMM(lockstep_blas_gemm_bf16_sm80_64, Bfloat, 64, 64, 32, 32, 4)

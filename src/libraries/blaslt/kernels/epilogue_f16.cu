@@ -1,7 +1,0 @@
-#include "libraries/blas/kernels/gemm_tensor.cuh"
-
-using HalfNumber = lockstep::libraries::blas::Half;
-LOCKSTEP_TENSOR_GEMM(lockstep_blaslt_f16_128, __half, HalfNumber, HalfNumber, 128, 128, 32, 64, 32, true)
-LOCKSTEP_TENSOR_GEMM(lockstep_blaslt_f16_64, __half, HalfNumber, HalfNumber, 64, 64, 32, 32, 32, true)
-LOCKSTEP_TENSOR_GEMM(lockstep_blaslt_f16f32_128, __half, HalfNumber, float, 128, 128, 32, 64, 32, true)
-LOCKSTEP_TENSOR_GEMM(lockstep_blaslt_f16f32_64, __half, HalfNumber, float, 64, 64, 32, 32, 32, true)
