@@ -22,6 +22,8 @@ int copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_p
     require(kind >= abi::kHostToHost && kind <= abi::kDefault, Status::kErrorInvalidMemcpyDirection);
     if (width == 0 || height == 0) return;
     require(to != nullptr && from != nullptr);
+    // One row has no pitch: a sample of NVIDIA's (CUDALibrarySamples, cusolver_irs_lapack) relies on that.
+    if (height == 1) to_pitch = from_pitch = width;
     require(width <= to_pitch && width <= from_pitch, Status::kErrorInvalidPitchValue);
     rt.submit(stream, Copy{{bytes_of(to), to_pitch, slice_of(to_pitch, height)},
                            {bytes_of(from), from_pitch, slice_of(from_pitch, height)},

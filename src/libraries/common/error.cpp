@@ -6,12 +6,11 @@
 
 namespace lockstep::libraries {
 
-void say_unsupported(const std::string& what) {
+void say(const std::string& text) {
   static std::mutex mutex;
   static std::set<std::string> said;
   const std::lock_guard lock(mutex);
-  if (said.insert(what).second)
-    std::fprintf(stderr, "lockstep: %s is not supported by Lockstep's own library\n", what.c_str());
+  if (said.insert(text).second) std::fprintf(stderr, "lockstep: %s\n", text.c_str());
 }
 
 void refuse(const std::string& what) { throw Error(Failure::kNotSupported, what); }

@@ -27,8 +27,11 @@ class Error : public std::exception {
   std::string text_;
 };
 
-/// Says `what` is not supported, once for each text, on standard error.
-void say_unsupported(const std::string& what);
+/// Says so on standard error, once for each text.
+void say(const std::string& text);
+inline void say_unsupported(const std::string& what) {
+  say(what + " is not supported by Lockstep's own library");
+}
 
 /// Throws kNotSupported: `what` is a function with what it was asked for ("cublasGemmEx: computeType 99").
 [[noreturn]] void refuse(const std::string& what);
@@ -45,8 +48,8 @@ Status guarded(Status (*status_of)(Failure), Body&& body) noexcept {
     body();
     return Status{};
   } catch (const Error& error) {
-    if (error.failure == Failure::kNotSupported || error.failure == Failure::kExecution)
-      say_unsupported(error.what());
+    if (error.failure == Failure::kNotSupported) say_unsupported(error.what());
+    if (error.failure == Failure::kExecution) say(error.what());
     return status_of(error.failure);
   } catch (const std::bad_alloc&) {
     return status_of(Failure::kAllocation);

@@ -176,6 +176,10 @@ void rows() {
   check(cudaMemcpy2D(device, 64, host, 8, 16, 2, kToDevice) == kInvalidPitch,
         "rows longer than the source's");
   check(cudaMemcpy2D(device, 8, host, 16, 16, 2, kToDevice) == kInvalidPitch, "than the target's");
+  host[15] = 7;
+  check(cudaMemcpy2D(device, 8, host, 8, 16, 1, kToDevice) == 0, "one row, of which the pitch says nothing");
+  host[15] = 0;
+  check(cudaMemcpy2D(host, 1, device, 1, 16, 1, kToHost) == 0 && host[15] == 7, "all of it");
   check(cudaMemcpy2D(device, 64, host, 16, 16, 2, 5) == kInvalidDirection, "a direction that there is not");
   check(cudaMemcpy2D(device, 64, host, 16, 16, 2, -1) == kInvalidDirection, "a direction below all");
   check(cudaMemcpy2D(device, 64, host, 16, 16, 0, kToDevice) == 0, "no row");
