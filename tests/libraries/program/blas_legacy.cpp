@@ -1,6 +1,11 @@
 // cuBLAS by cublas.h: numbers by value, operations as letters, results returned, errors kept.
 #include "blas.hpp"
 
+/// As C has complex numbers.
+struct Pair {
+  float real, imaginary;
+};
+
 extern "C" {
 int cublasInit();
 int cublasShutdown();
@@ -14,7 +19,7 @@ void cublasZgemm(char, char, int, int, int, Complex128, const Complex128*, int, 
                  Complex128, Complex128*, int);
 void cublasDtrsm(char, char, char, char, int, int, double, const double*, int, double*, int);
 void cublasDtrmm(char, char, char, char, int, int, double, const double*, int, double*, int);
-Complex64 cublasCdotc(int, const Complex64*, int, const Complex64*, int);
+Pair cublasCdotc(int, const Complex64*, int, const Complex64*, int);
 double cublasDznrm2(int, const Complex128*, int);
 int cublasIsamax(int, const float*, int);
 }
@@ -24,16 +29,17 @@ namespace {
 /// C = alpha op(A) op(B) + beta C by the definition, all matrices packed.
 template <class T, class Gemm>
 void test_product(Gemm gemm, char op_a, char op_b, T alpha, T beta) {
-  const int m = 19, n = 37, k = 23;
+  const std::size_t m = 19, n = 37, k = 23;
   const auto a = random_values<T>(m * k), b = random_values<T>(k * n);
   auto c = random_values<T>(m * n);
   const Device<T> da(a), db(b), dc(c);
-  const int lda = op_a == 'N' ? m : k, ldb = op_b == 'n' ? k : n;
-  gemm(op_a, op_b, m, n, k, alpha, da, lda, db, ldb, beta, dc, m);
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < m; ++i) {
+  const auto size = [](std::size_t count) { return static_cast<int>(count); };
+  gemm(op_a, op_b, size(m), size(n), size(k), alpha, da, size(op_a == 'N' ? m : k), db,
+       size(op_b == 'n' ? k : n), beta, dc, size(m));
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t i = 0; i < m; ++i) {
       T sum{};
-      for (int l = 0; l < k; ++l)
+      for (std::size_t l = 0; l < k; ++l)
         sum += (op_a == 'N' ? a[l * m + i] : a[i * k + l]) * (op_b == 'n' ? b[j * k + l] : b[l * n + j]);
       c[j * m + i] = alpha * sum + beta * c[j * m + i];
     }
@@ -42,13 +48,13 @@ void test_product(Gemm gemm, char op_a, char op_b, T alpha, T beta) {
 }
 
 void test_vectors() {
-  const int n = 1000;
+  constexpr int n = 1000;
   const auto x = random_values<Complex64>(n), y = random_values<Complex64>(n);
   std::complex<double> dot = 0;
-  for (int i = 0; i < n; ++i) dot += std::conj(std::complex<double>(x[i])) * std::complex<double>(y[i]);
-  check(std::abs(std::complex<double>(cublasCdotc(n, Device<Complex64>(x), 1, Device<Complex64>(y), 1)) -
-                 dot) < 1e-3,
-        "Cdotc");
+  for (std::size_t i = 0; i < n; ++i)
+    dot += std::conj(std::complex<double>(x[i])) * std::complex<double>(y[i]);
+  const Pair found = cublasCdotc(n, Device<Complex64>(x), 1, Device<Complex64>(y), 1);
+  check(std::abs(std::complex<double>(found.real, found.imaginary) - dot) < 1e-3, "Cdotc");
   const auto z = random_values<Complex128>(n);
   double squares = 0;
   for (const Complex128& value : z) squares += std::norm(value);
@@ -60,21 +66,21 @@ void test_vectors() {
 
 /// A product with a triangle, and the solution that undoes it.
 void test_triangles() {
-  const int m = 40, n = 9;
+  constexpr std::size_t m = 40, n = 9;
   auto a = random_values<double>(m * m);
-  for (int i = 0; i < m; ++i) a[i * m + i] = 8 + random_real();
+  for (std::size_t i = 0; i < m; ++i) a[i * m + i] = 8 + random_real();
   const auto b = random_values<double>(m * n);
   const Device<double> da(a), db(b);
-  cublasDtrmm('l', 'U', 'T', 'N', m, n, 2.0, da, m, db, m);
+  cublasDtrmm('l', 'U', 'T', 'N', int{m}, int{n}, 2.0, da, int{m}, db, int{m});
   auto product = b;
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < m; ++i) {
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t i = 0; i < m; ++i) {
       double sum = 0;
-      for (int l = 0; l <= i; ++l) sum += a[i * m + l] * b[j * m + l];
+      for (std::size_t l = 0; l <= i; ++l) sum += a[i * m + l] * b[j * m + l];
       product[j * m + i] = 2 * sum;
     }
   check(close(db.get(), product, 1e-12), "Dtrmm");
-  cublasDtrsm('L', 'u', 't', 'n', m, n, 0.5, da, m, db, m);
+  cublasDtrsm('L', 'u', 't', 'n', int{m}, int{n}, 0.5, da, int{m}, db, int{m});
   check(close(db.get(), b, 1e-10), "Dtrsm undoes Dtrmm");
 }
 
