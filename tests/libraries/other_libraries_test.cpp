@@ -34,8 +34,9 @@ TEST_CASE("cuSPARSE: products, solutions and conversions are what their definiti
   const Finished done = right_run({"--", LOCKSTEP_SPARSE, "1", "3"});
   CHECK(done.err ==
         "lockstep: cusparseSpMV: values and computation of different types: 0 0 2 0 is not supported by "
-        "Lockstep's own "
-        "library\n");
+        "Lockstep's own library\n"
+        "lockstep: cusparse: incomplete factors of a matrix of type 2 is not supported by "
+        "Lockstep's own library\n");
 }
 
 TEST_CASE("cuDNN: forward operations are what their definition says") {

@@ -28,6 +28,30 @@ struct Scalar {
   T value;
 };
 
+/// The entries of a product of sparse matrices: entry k is the sum of the products starts[k] to starts[k +
+/// 1], whose factors are at these places of the two matrices' values.
+struct ProductEntries {
+  const int* starts = nullptr;
+  const int* a_places = nullptr;
+  const int* b_places = nullptr;
+  long long count = 0;
+};
+
+/// The structure of a CSR matrix with narrow indices.
+struct Pattern {
+  const int* offsets;
+  const int* columns;
+  int base;
+};
+
+/// What takes the place of pivots that are not larger than `tolerance`.
+template <class T>
+struct Boost {
+  int enabled = 0;
+  Scalar<double> tolerance{};
+  Scalar<T> value{};
+};
+
 /// Element (i, j) of a dense matrix is data[i * row + j * column].
 struct Dense {
   void* data = nullptr;
