@@ -12,6 +12,8 @@
 namespace lockstep::libraries::sparse {
 namespace {
 
+constexpr int kWarp = 32;
+
 /// What the analysis has found, and what else is known of the factors.
 struct Factors {
   Schedule schedule;
@@ -56,7 +58,7 @@ struct Problem {
     factors.schedule = {};
     if (rows != 0) {
       const Structure structure(view, entries, context.stream);
-      factors.schedule = Schedule(structure, false, context.stream);
+      factors.schedule = Schedule(structure, false, kWarp, context.stream);
       factors.missing = first_without_diagonal(structure);
     }
     if (factors.zero_pivot.as<int>() == nullptr)

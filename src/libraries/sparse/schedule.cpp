@@ -7,7 +7,7 @@
 namespace lockstep::libraries::sparse {
 namespace {
 
-constexpr long long kRowsOfOneCta = 32;
+constexpr unsigned kThreadsOfOneCta = 1024;
 
 template <class T>
 std::vector<T> copied(const void* data, long long count, Stream stream) {
@@ -72,12 +72,18 @@ Structure::Structure(const Rows& rows, long long entries, Stream stream)
   for (std::size_t k = 0; k < order.size(); ++k) columns[k] = stored[static_cast<std::size_t>(order[k])];
 }
 
-Dim3 Launch::grid(long long columns) const {
-  return rows == 0 ? Dim3{1, 1, 1} : blocks_for(32 * rows * columns);
+int lanes_for(long long entries, long long rows) {
+  int lanes = 1;
+  while (lanes < 32 && lanes * rows < entries) lanes *= 2;
+  return lanes;
 }
-Dim3 Launch::block() const { return {rows == 0 ? 1024 : kThreads, 1, 1}; }
 
-Schedule::Schedule(const Structure& structure, bool upper, Stream stream) {
+Dim3 Launch::grid(long long columns) const {
+  return rows == 0 ? Dim3{1, 1, 1} : blocks_for(lanes * rows * columns);
+}
+Dim3 Launch::block() const { return {rows == 0 ? kThreadsOfOneCta : kThreads, 1, 1}; }
+
+Schedule::Schedule(const Structure& structure, bool upper, int lanes, Stream stream) {
   const std::vector<int> level_of_row = levels_of(structure, upper);
   const int count =
       level_of_row.empty() ? 0 : 1 + *std::max_element(level_of_row.begin(), level_of_row.end());
@@ -96,11 +102,11 @@ Schedule::Schedule(const Structure& structure, bool upper, Stream stream) {
   for (int level = 0; level < count; ++level) {
     const long long size =
         starts[static_cast<std::size_t>(level) + 1] - starts[static_cast<std::size_t>(level)];
-    const bool small = size <= kRowsOfOneCta;
+    const bool small = size * lanes <= kThreadsOfOneCta;
     if (small && !launches.empty() && launches.back().rows == 0) {
       launches.back().last = level;
     } else {
-      launches.push_back({level, level, small ? 0 : size});
+      launches.push_back({level, level, small ? 0 : size, lanes});
     }
   }
 }

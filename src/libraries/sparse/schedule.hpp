@@ -17,20 +17,24 @@ struct Structure {
   std::vector<long long> columns;
 };
 
-/// Some levels by one launch, a warp for each row and column of right-hand sides.
+/// Some levels by one launch, `lanes` threads for each row and column of right-hand sides.
 struct Launch {
   int first, last;
   long long rows;  // of its only level; 0: several small levels, by one CTA
+  int lanes;       // a power of two up to 32
 
   [[nodiscard]] Dim3 grid(long long columns) const;
   [[nodiscard]] Dim3 block() const;
 };
 
+/// Threads for a row, from the mean of its entries.
+[[nodiscard]] int lanes_for(long long entries, long long rows);
+
 /// The order of the rows of the lower or of the upper triangle, each after those that its entries name.
 class Schedule {
  public:
   Schedule() = default;
-  Schedule(const Structure& structure, bool upper, Stream stream);
+  Schedule(const Structure& structure, bool upper, int lanes, Stream stream);
 
   Levels levels;
   std::vector<Launch> launches;

@@ -47,8 +47,8 @@ struct System {
     plan.matrix = a;
     plan.operation = operation;
     const bool upper = (matrix.fill_mode == kUpper) != (operation != kAsIs);
-    plan.schedule =
-        Schedule(Structure(plan.gathered->rows, matrix.entries, context.stream), upper, context.stream);
+    plan.schedule = Schedule(Structure(plan.gathered->rows, matrix.entries, context.stream), upper,
+                             lanes_for(matrix.entries, matrix.rows), context.stream);
     plan.schedule.levels.unit = matrix.diagonal_type == kUnit;
   }
   void solve(const Context& context, const Plan& plan) const {
@@ -63,7 +63,7 @@ struct System {
       for (const Launch& launch : plan.schedule.launches) {
         kernels_of("solve").launch(type.name("solve").c_str(), launch.grid(x_columns), launch.block(), 0,
                                    context.stream, rows, plan.schedule.levels, launch.first, launch.last,
-                                   scalar_of<T>(context, alpha), b, x, x_columns);
+                                   scalar_of<T>(context, alpha), b, x, x_columns, launch.lanes);
       }
     });
   }
