@@ -69,4 +69,14 @@ struct Levels {
   int unit = 0;
 };
 
+/// Systems with three or five diagonals, from the lowest one on; element i of system s is at i * systems + s,
+/// and each diagonal has one for each row.
+template <class T>
+struct Diagonals {
+  T* values[5];
+  T* x;  // the right-hand sides, then the solutions
+  int size;
+  long long systems;
+};
+
 }  // namespace lockstep::libraries::sparse

@@ -1,5 +1,6 @@
 // cuSPARSE's products, solutions and conversions on random matrices, compared with sums over their
 // coordinates. Arguments: a seed and the number of rounds.
+#include "sparse_banded.hpp"
 #include "sparse_conversions.hpp"
 #include "sparse_factors.hpp"
 #include "sparse_products.hpp"
@@ -153,6 +154,8 @@ int main(int count, char** arguments) {
     check_all<double>(library, random);
     check_all<std::complex<float>>(library, random);
     check_all<std::complex<double>>(library, random);
+    check_banded<BandedFloat>(library, random);
+    check_banded<BandedDouble>(library, random);
     check_factors<LuFloat>(library, false, random);
     check_factors<LuDouble>(library, false, random);
     check_factors<CholeskyFloat>(library, true, random);

@@ -193,5 +193,17 @@ cusparseStatus_t cusparseSpGEMMreuse_compute(cusparseHandle_t, cusparseOperation
                                              const void*, const cusparseSpMatDescr*,
                                              const cusparseSpMatDescr*, const void*, cusparseSpMatDescr_t,
                                              cudaDataType, cusparseSpGEMMAlg_t, cusparseSpGEMMDescr_t);
+#define LOCKSTEP_BANDED(letter, T)                                                                           \
+  cusparseStatus_t cusparse##letter##gtsvInterleavedBatch_bufferSizeExt(                                     \
+      cusparseHandle_t, int, int, const T*, const T*, const T*, const T*, int, size_t*);                     \
+  cusparseStatus_t cusparse##letter##gtsvInterleavedBatch(cusparseHandle_t, int, int, T*, T*, T*, T*, int,   \
+                                                          void*);                                            \
+  cusparseStatus_t cusparse##letter##gpsvInterleavedBatch_bufferSizeExt(                                     \
+      cusparseHandle_t, int, int, const T*, const T*, const T*, const T*, const T*, const T*, int, size_t*); \
+  cusparseStatus_t cusparse##letter##gpsvInterleavedBatch(cusparseHandle_t, int, int, T*, T*, T*, T*, T*,    \
+                                                          T*, int, void*);
+LOCKSTEP_BANDED(S, float)
+LOCKSTEP_BANDED(D, double)
+#undef LOCKSTEP_BANDED
 }
 #endif
