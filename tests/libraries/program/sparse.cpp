@@ -149,6 +149,7 @@ int main(int count, char** arguments) {
   cudaStreamCreate(&library.stream);
   check_refusals(library, random);
   check_descriptions(library);
+  check_captured_dot(library, random);
   for (int i = 0; i < rounds; ++i) {
     check_all<float>(library, random);
     check_all<double>(library, random);
