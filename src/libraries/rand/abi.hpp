@@ -15,9 +15,19 @@ enum Status {
   kLaunchFailure = 201,
 };
 
-enum Type { kDefault = 100, kXorwow = 101, kMrg32k3a = 121, kMt19937 = 142, kPhilox = 161 };
+enum Type {
+  kDefault = 100,
+  kXorwow = 101,
+  kMrg32k3a = 121,
+  kMt19937 = 142,
+  kPhilox = 161,
+  kQuasiDefault = 200,
+  kSobol32 = 201,
+};
 
 constexpr int kFirstOrdering = 100, kLastOrdering = 104;  // of those for pseudorandom numbers
+constexpr int kQuasiOrdering = 201;
+constexpr unsigned kLastDimension = 20000;
 
 constexpr int kVersion[] = {10, 4, 0};
 

@@ -92,8 +92,7 @@ struct Normal {
 struct Poisson {
   using Value = Word;
   static constexpr int kWords = 2, kValues = 1;
-  LOCKSTEP_RAND_BOTH static void make(const Job& job, const Word* words, Value* values) {
-    const double wanted = uniform(words[0], words[1]);
+  LOCKSTEP_RAND_BOTH static Word of(const Job& job, double wanted) {
     Word low = 0, high = job.entries - 1;
     while (low < high) {
       const Word middle = low + (high - low) / 2;
@@ -103,7 +102,10 @@ struct Poisson {
         high = middle;
       }
     }
-    values[0] = job.first + low;
+    return job.first + low;
+  }
+  LOCKSTEP_RAND_BOTH static void make(const Job& job, const Word* words, Value* values) {
+    values[0] = of(job, uniform(words[0], words[1]));
   }
 };
 
@@ -111,13 +113,14 @@ struct Poisson {
 struct RoundedNormal {
   using Value = Word;
   static constexpr int kWords = 4, kValues = 2;
+  LOCKSTEP_RAND_BOTH static Word of(const Job& job, double normal) {
+    const double value = floor(job.mean + job.deviation * normal + 0.5);
+    return value <= 0 ? 0 : value >= 4294967295.0 ? 0xffffffffU : static_cast<Word>(value);
+  }
   LOCKSTEP_RAND_BOTH static void make(const Job& job, const Word* words, Value* values) {
     double pair[2];
     normal_pair(words, pair);
-    for (int i = 0; i < 2; ++i) {
-      const double value = floor(job.mean + job.deviation * pair[i] + 0.5);
-      values[i] = value <= 0 ? 0 : value >= 4294967295.0 ? 0xffffffffU : static_cast<Word>(value);
-    }
+    for (int i = 0; i < 2; ++i) values[i] = of(job, pair[i]);
   }
 };
 

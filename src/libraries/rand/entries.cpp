@@ -34,7 +34,7 @@ Status create(void** generator, int type, bool on_host) {
 Status generate(const void* generator, Distribution distribution, void* out, std::size_t count,
                 double mean = 0, double deviation = 0) {
   return with_generator(generator, [&](Generator& on) {
-    const bool pairs = traits_of(distribution).values == 2;
+    const bool pairs = !on.is_quasi() && traits_of(distribution).values == 2;
     if (pairs && count % 2 != 0) throw Refused{kLengthNotMultiple};
     on.generate(distribution, {out, count, mean, deviation, nullptr, 0, 0});
   });
@@ -57,14 +57,15 @@ LOCKSTEP_RAND_API curandSetGeneratorOffset(void* generator, unsigned long long o
 }
 /// Results are in the same order in all of them.
 LOCKSTEP_RAND_API curandSetGeneratorOrdering(void* generator, int order) {
-  return with_generator(generator,
-                        [&](Generator&) { require(order >= kFirstOrdering && order <= kLastOrdering); });
+  return with_generator(generator, [&](Generator& on) {
+    require(on.is_quasi() ? order == kQuasiOrdering : order >= kFirstOrdering && order <= kLastOrdering);
+  });
 }
 LOCKSTEP_RAND_API curandSetStream(void* generator, Stream stream) {
   return with_generator(generator, [&](Generator& on) { on.set_stream(stream); });
 }
-LOCKSTEP_RAND_API curandSetQuasiRandomGeneratorDimensions(void* generator, unsigned) {
-  return with_generator(generator, [](Generator&) { throw Refused{kTypeError}; });
+LOCKSTEP_RAND_API curandSetQuasiRandomGeneratorDimensions(void* generator, unsigned dimensions) {
+  return with_generator(generator, [&](Generator& on) { on.set_dimensions(dimensions); });
 }
 LOCKSTEP_RAND_API curandGenerateSeeds(void* generator) {
   return with_generator(generator, [](Generator& on) { on.prepare(); });

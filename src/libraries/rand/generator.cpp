@@ -5,7 +5,9 @@
 #include <string_view>
 
 #include "libraries/common/kernels.hpp"
+#include "libraries/rand/directions.hpp"
 #include "libraries/rand/seeding.hpp"
+#include "libraries/rand/sobol.hpp"
 
 namespace lockstep::libraries::rand {
 
@@ -18,6 +20,10 @@ constexpr Long kBlocks = 1024;  // at most, of kernels that count
 
 Kernels& kernels() {
   static auto& all = *new Kernels(embedded_ptx("rand"));
+  return all;
+}
+Kernels& sobol_kernels() {
+  static auto& all = *new Kernels(embedded_ptx("sobol"));
   return all;
 }
 
@@ -56,6 +62,29 @@ void fill(Distribution distribution, const Job& job, Words&& words_of) {
   }
 }
 
+/// Points of all dimensions, those of the first one first.
+template <class D>
+void fill_points(const Job& job, Word first, Long points) {
+  auto* const out = static_cast<typename D::Value*>(job.out);
+  for (Long i = 0; i < job.count; ++i) {
+    const Word word =
+        sobol_point(&sobol_directions()[i / points * kWordBits], first + static_cast<Word>(i % points));
+    D::make(job, &word, out + i);
+  }
+}
+
+void fill_points(Distribution distribution, const Job& job, Word first, Long points) {
+  switch (distribution) {
+#define X(name, type)      \
+  case Distribution::name: \
+    return fill_points<type>(job, first, points);
+    LOCKSTEP_RAND_QUASI_DISTRIBUTIONS(X)
+#undef X
+  }
+}
+
+int resolved(int type) { return type == kDefault ? kXorwow : type == kQuasiDefault ? kSobol32 : type; }
+
 }  // namespace
 
 DistributionTraits traits_of(Distribution distribution) {
@@ -67,8 +96,8 @@ DistributionTraits traits_of(Distribution distribution) {
   return traits[static_cast<int>(distribution)];
 }
 
-Generator::Generator(int type, bool on_host) : type_(type == kDefault ? kXorwow : type), on_host_(on_host) {
-  if (type_ != kXorwow && type_ != kMrg32k3a && type_ != kPhilox && type_ != kMt19937)
+Generator::Generator(int type, bool on_host) : type_(resolved(type)), on_host_(on_host) {
+  if (type_ != kXorwow && type_ != kMrg32k3a && type_ != kPhilox && type_ != kMt19937 && type_ != kSobol32)
     refuse("curandCreateGenerator: generator type " + std::to_string(type));
   if (!on_host_) check(runtime().cudaGetDevice(&device_), "cudaGetDevice");
 }
@@ -80,6 +109,7 @@ Generator::~Generator() {
 
 void Generator::set_seed(Long seed) {
   const std::lock_guard lock(mutex_);
+  if (is_quasi()) throw Refused{kTypeError};
   seed_ = seed;
   ready_ = false;
 }
@@ -88,6 +118,16 @@ void Generator::set_offset(Long offset) {
   if (type_ == kMt19937) throw Refused{kTypeError};
   const std::lock_guard lock(mutex_);
   offset_ = offset;
+  ready_ = false;
+}
+
+void Generator::set_dimensions(Word dimensions) {
+  const std::lock_guard lock(mutex_);
+  if (!is_quasi()) throw Refused{kTypeError};
+  require(dimensions >= 1 && dimensions <= kLastDimension);
+  if (dimensions > kSobolDimensions)
+    refuse("curandSetQuasiRandomGeneratorDimensions: " + std::to_string(dimensions) + " dimensions");
+  dimensions_ = dimensions;
   ready_ = false;
 }
 
@@ -109,6 +149,12 @@ void Generator::restart() {
 }
 
 void Generator::prepare_states() {
+  if (is_quasi()) {
+    if (on_host_ || states_ != nullptr) return;
+    const OnDevice on(device_);
+    const std::vector<Word>& directions = sobol_directions();
+    return upload(&states_, directions.data(), directions.size() * sizeof(Word), stream_);
+  }
   if (type_ == kXorwow) {
     xorwow_ = xorwow_streams(seed_, offset_);
   } else if (type_ == kMt19937) {
@@ -128,7 +174,9 @@ void Generator::generate(Distribution distribution, Job job) {
   const std::lock_guard lock(mutex_);
   if (job.count == 0) return;
   if (job.out == nullptr) throw Refused{kOutOfRange};
+  if (is_quasi() && job.count % dimensions_ != 0) throw Refused{kLengthNotMultiple};
   if (!ready_) restart();
+  if (is_quasi()) return generate_points(distribution, job);
   const DistributionTraits traits = traits_of(distribution);
   const Long groups = (job.count + traits.values - 1) / traits.values;
   if (on_host_) {
@@ -194,6 +242,20 @@ void Generator::generate_on_device(Distribution distribution, const Job& job) {
     kernels().launch(kernel.c_str(), {kStreams / kThreads, 1, 1}, {kThreads, 1, 1}, 0, stream_, job, states_,
                      cursor_);
   }
+}
+
+void Generator::generate_points(Distribution distribution, const Job& job) {
+  const Long points = job.count / dimensions_;
+  const auto first = static_cast<Word>(position_);
+  position_ += points;
+  if (on_host_) return fill_points(distribution, job, first, points);
+  const OnDevice on(device_);
+  constexpr Word kLargestRow = 64;
+  Word blocks = 1;
+  while (blocks < kLargestRow && Long{blocks} * kThreads < points) blocks *= 2;
+  const std::string kernel = std::string("lockstep_rand_sobol_") + traits_of(distribution).name;
+  sobol_kernels().launch(kernel.c_str(), {blocks, dimensions_, 1}, {kThreads, 1, 1}, 0, stream_, job, states_,
+                         first, points);
 }
 
 const double* Generator::table_for(double mean) {

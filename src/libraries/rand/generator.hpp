@@ -40,7 +40,9 @@ class Generator {
 
   void set_seed(Long seed);
   void set_offset(Long offset);
+  void set_dimensions(Word dimensions);
   void set_stream(Stream stream);
+  [[nodiscard]] bool is_quasi() const { return type_ == kSobol32; }
   /// As at the first use.
   void prepare();
   void generate(Distribution distribution, Job job);
@@ -53,6 +55,7 @@ class Generator {
   void advance(Long groups, Word words);
   void generate_on_host(Distribution distribution, const Job& job);
   void generate_on_device(Distribution distribution, const Job& job);
+  void generate_points(Distribution distribution, const Job& job);
   const double* table_for(double mean);
 
   std::mutex mutex_;
@@ -62,12 +65,13 @@ class Generator {
   Stream stream_ = nullptr;
   Long seed_ = 0, offset_ = 0;
   bool ready_ = false;
-  Long position_ = 0;  // Philox: the next word
+  Long position_ = 0;  // Philox: the next word; Sobol: the next point
   Word cursor_ = 0;    // others: the next stream, or of MT19937 the next word of the block
+  Word dimensions_ = 1;
   std::vector<Xorwow> xorwow_;
   std::vector<Mrg32k3a> mrg32k3a_;
   std::vector<Word> twister_;
-  void* states_ = nullptr;  // on the device
+  void* states_ = nullptr;  // on the device; Sobol: direction numbers
   double tabulated_ = 0;    // the mean of the table, or 0
   PoissonTable table_;
   void* device_table_ = nullptr;

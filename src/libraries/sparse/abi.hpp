@@ -13,6 +13,7 @@ enum Status {
   kAllocFailed = 2,
   kInvalidStatus = 3,
   kExecutionFailed = 6,
+  kZeroPivot = 9,
   kNotSupported = 10,
 };
 
@@ -22,9 +23,12 @@ enum Format { kCsr = 1, kCsc = 2, kCoo = 3 };
 enum Order { kByColumns = 1, kByRows = 2 };
 enum IndexType { kIndex32 = 2, kIndex64 = 3 };
 enum ValueType { kFloat = 0, kDouble = 1, kComplexFloat = 4, kComplexDouble = 5 };
+enum MatrixType { kGeneral = 0, kLastMatrixType = 3 };
 enum FillMode { kLower = 0, kUpper = 1 };
 enum DiagonalType { kNonUnit = 0, kUnit = 1 };
 enum Attribute { kFillMode = 0, kDiagonalType = 1 };
+
+constexpr int kFirstSpgemm = 0, kLastSpgemm = 5;  // algorithms
 
 constexpr int kVersion[] = {12, 6, 3};
 

@@ -3,16 +3,10 @@
 
 #include "libraries/sparse/context.hpp"
 #include "libraries/sparse/gathered.hpp"
+#include "libraries/sparse/schedule.hpp"
 
 namespace lockstep::libraries::sparse {
 namespace {
-
-/// Threads for a row, from the mean of its entries.
-int lanes_for(long long entries, long long rows) {
-  int lanes = 1;
-  while (lanes < 32 && lanes * rows < entries) lanes *= 2;
-  return lanes;
-}
 
 struct VectorProduct {
   int operation;

@@ -1,115 +1,24 @@
 // Triangular systems with one right-hand side or several. The analysis copies the structure to the host and
 // groups rows that do not depend on each other; the solution takes the groups one after the other.
-#include <algorithm>
 #include <memory>
-#include <vector>
 
 #include "libraries/sparse/context.hpp"
 #include "libraries/sparse/gathered.hpp"
+#include "libraries/sparse/schedule.hpp"
 
 namespace lockstep::libraries::sparse {
 namespace {
-
-/// Some levels by one launch.
-struct Launch {
-  int first, last;
-  long long rows;  // of its only level; 0: several small levels, by one CTA
-};
 
 /// What the analysis has found.
 struct Plan {
   std::unique_ptr<Gathered> gathered;
   const void* matrix = nullptr;
   int operation = kAsIs;
-  Memory rows, starts;
-  Levels levels;
-  std::vector<Launch> launches;
+  Schedule schedule;
 };
 
 struct VectorPlan : Plan {};
 struct MatrixPlan : Plan {};
-
-constexpr long long kRowsOfOneCta = 32;
-
-template <class T>
-std::vector<T> copied(const void* data, long long count, Stream stream) {
-  std::vector<T> values(static_cast<std::size_t>(count));
-  if (count == 0) return values;
-  check(runtime().cudaMemcpyAsync(values.data(), data, values.size() * sizeof(T), kDeviceToHost, stream),
-        "copying a matrix");
-  check(runtime().cudaStreamSynchronize(stream), "copying a matrix");
-  return values;
-}
-
-/// From 0, in the order of the entries of `rows`.
-std::vector<long long> copied_indices(const Indices& indices, long long count, Stream stream) {
-  std::vector<long long> result;
-  if (indices.wide != 0) {
-    result = copied<long long>(indices.data, count, stream);
-  } else {
-    const auto narrow = copied<int>(indices.data, count, stream);
-    result.assign(narrow.begin(), narrow.end());
-  }
-  for (long long& index : result) index -= indices.base;
-  return result;
-}
-
-/// For each row how many others have to come before it, one after the other.
-std::vector<int> levels_of(const Rows& rows, long long entries, bool upper, Stream stream) {
-  const auto offsets = copied_indices(rows.offsets, rows.count + 1, stream);
-  const auto columns = copied_indices(rows.columns, entries, stream);
-  std::vector<int> order;
-  if (rows.order != nullptr) order = copied<int>(rows.order, entries, stream);
-  std::vector<int> levels(static_cast<std::size_t>(rows.count));
-  for (long long i = 0; i < rows.count; ++i) {
-    const long long row = upper ? rows.count - 1 - i : i;
-    int level = 0;
-    for (long long k = offsets[static_cast<std::size_t>(row)]; k < offsets[static_cast<std::size_t>(row + 1)];
-         ++k) {
-      const auto place = static_cast<std::size_t>(k);
-      const long long column = columns[order.empty() ? place : static_cast<std::size_t>(order[place])];
-      if (column != row && (column > row) == upper)
-        level = std::max(level, 1 + levels[static_cast<std::size_t>(column)]);
-    }
-    levels[static_cast<std::size_t>(row)] = level;
-  }
-  return levels;
-}
-
-Memory uploaded(const std::vector<int>& values, Stream stream) {
-  Memory memory(values.size() * sizeof(int), stream, true);
-  if (values.empty()) return memory;
-  check(runtime().cudaMemcpyAsync(memory.as<void>(), values.data(), values.size() * sizeof(int),
-                                  kHostToDevice, stream),
-        "copying levels");
-  check(runtime().cudaStreamSynchronize(stream), "copying levels");
-  return memory;
-}
-
-void group(Plan& plan, const std::vector<int>& levels, Stream stream) {
-  const int count = levels.empty() ? 0 : 1 + *std::max_element(levels.begin(), levels.end());
-  std::vector<int> starts(static_cast<std::size_t>(count) + 1), rows(levels.size());
-  for (const int level : levels) ++starts[static_cast<std::size_t>(level) + 1];
-  for (std::size_t level = 1; level < starts.size(); ++level) starts[level] += starts[level - 1];
-  std::vector<int> next = starts;
-  for (std::size_t row = 0; row < levels.size(); ++row)
-    rows[static_cast<std::size_t>(next[static_cast<std::size_t>(levels[row])]++)] = static_cast<int>(row);
-  plan.rows = uploaded(rows, stream);
-  plan.starts = uploaded(starts, stream);
-  plan.levels.rows = plan.rows.as<int>();
-  plan.levels.starts = plan.starts.as<int>();
-  plan.launches.clear();
-  for (int level = 0; level < count; ++level) {
-    const long long size =
-        starts[static_cast<std::size_t>(level) + 1] - starts[static_cast<std::size_t>(level)];
-    const bool small = size <= kRowsOfOneCta;
-    if (small && !plan.launches.empty() && plan.launches.back().rows == 0) {
-      plan.launches.back().last = level;
-    } else {
-      plan.launches.push_back({level, level, small ? 0 : size});
-    }
-  }
-}
 
 struct System {
   const char* what;
@@ -137,10 +46,10 @@ struct System {
     plan.gathered = std::make_unique<Gathered>(matrix, operation, 0, context.stream, true);
     plan.matrix = a;
     plan.operation = operation;
-    plan.levels.upper = (matrix.fill_mode == kUpper) != (operation != kAsIs);
-    plan.levels.unit = matrix.diagonal_type == kUnit;
-    group(plan, levels_of(plan.gathered->rows, matrix.entries, plan.levels.upper != 0, context.stream),
-          context.stream);
+    const bool upper = (matrix.fill_mode == kUpper) != (operation != kAsIs);
+    plan.schedule = Schedule(Structure(plan.gathered->rows, matrix.entries, context.stream), upper,
+                             lanes_for(matrix.entries, matrix.rows), context.stream);
+    plan.schedule.levels.unit = matrix.diagonal_type == kUnit;
   }
   void solve(const Context& context, const Plan& plan) const {
     check();
@@ -151,12 +60,10 @@ struct System {
     if (x_columns == 0) return;
     with_type(matrix.type, what, [&](auto type) {
       using T = typename decltype(type)::type;
-      for (const Launch& launch : plan.launches) {
-        const Dim3 grid = launch.rows == 0 ? Dim3{1, 1, 1} : blocks_for(32 * launch.rows * x_columns);
-        const unsigned threads = launch.rows == 0 ? 1024 : kThreads;
-        kernels_of("solve").launch(type.name("solve").c_str(), grid, {threads, 1, 1}, 0, context.stream, rows,
-                                   plan.levels, launch.first, launch.last, scalar_of<T>(context, alpha), b, x,
-                                   x_columns);
+      for (const Launch& launch : plan.schedule.launches) {
+        kernels_of("solve").launch(type.name("solve").c_str(), launch.grid(x_columns), launch.block(), 0,
+                                   context.stream, rows, plan.schedule.levels, launch.first, launch.last,
+                                   scalar_of<T>(context, alpha), b, x, x_columns, launch.lanes);
       }
     });
   }

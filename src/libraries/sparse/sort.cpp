@@ -35,11 +35,11 @@ void sort_further(Sorted& start, long long count, long long limit, Stream stream
   const auto blocks = static_cast<unsigned>((count + kKeysOfBlock - 1) / kKeysOfBlock);
   const Memory counts(bytes_for(static_cast<long long>(kDigits) * blocks), stream, false);
   const Dim3 grid{blocks, 1, 1}, block{kThreads, 1, 1};
-  const int keys = static_cast<int>(count), number = static_cast<int>(kDigits * blocks);
+  const int keys = static_cast<int>(count);
   for (int shift = 0; shift < 31 && (limit - 1) >> shift != 0; shift += kDigitBits) {
     const int* const from = start.keys.as<int>();
     kernels.launch("lockstep_sparse_sort_count", grid, block, 0, stream, from, keys, shift, counts.as<int>());
-    kernels.launch("lockstep_sparse_sort_scan", {1, 1, 1}, block, 0, stream, counts.as<int>(), number);
+    enqueue_prefix_sums(counts.as<int>(), static_cast<long long>(kDigits) * blocks, stream);
     kernels.launch("lockstep_sparse_sort_place", grid, block, 0, stream, from, start.order.as<int>(), keys,
                    shift, counts.as<int>(), other.keys.as<int>(), other.order.as<int>());
     std::swap(start, other);
@@ -61,6 +61,19 @@ void enqueue_expansion(const Indices& offsets, long long rows, long long count, 
   kernels_of("structure")
       .launch("lockstep_sparse_expand", blocks_for(count), {kThreads, 1, 1}, 0, stream, offsets, rows, count,
               base, result);
+}
+
+void enqueue_prefix_sums(int* counts, long long count, Stream stream) {
+  const int number = static_cast<int>(count);
+  kernels_of("structure")
+      .launch("lockstep_sparse_sort_scan", {1, 1, 1}, {kThreads, 1, 1}, 0, stream, counts, number);
+}
+
+int int_at(const int* place, Stream stream) {
+  int number = 0;
+  check(runtime().cudaMemcpyAsync(&number, place, sizeof number, kDeviceToHost, stream), "copying a number");
+  check(runtime().cudaStreamSynchronize(stream), "copying a number");
+  return number;
 }
 
 }  // namespace lockstep::libraries::sparse

@@ -24,6 +24,11 @@ void enqueue_offsets(const Indices& sorted, long long count, long long rows, int
 void enqueue_expansion(const Indices& offsets, long long rows, long long count, int base, int* result,
                        Stream stream);
 
+/// Exclusive prefix sums in place.
+void enqueue_prefix_sums(int* counts, long long count, Stream stream);
+/// The number at a place on the device, for which the stream is waited for.
+[[nodiscard]] int int_at(const int* place, Stream stream);
+
 /// Refuses what cannot be counted with 31 bits.
 void require_int(long long count);
 

@@ -11,6 +11,12 @@ void check_pair(const SparseVector& x, const DenseVector& y, const char* what) {
   require_same_types(what, {x.type, y.type});
 }
 
+bool is_captured(Stream stream) {
+  int state = 0;
+  check(runtime().cudaStreamIsCapturing(stream, &state), "a stream's state");
+  return state != 0;
+}
+
 /// Calls `body` with the two vectors and the type of their values.
 template <class Body>
 Status with_vectors(const void* handle, const void* sparse, const void* dense, const char* what,
@@ -97,7 +103,8 @@ LOCKSTEP_SPARSE_API cusparseSpVV(void* handle, int operation, const void* sparse
                         if (!here) return;
                         check(runtime().cudaMemcpyAsync(result, place, bytes, kDeviceToHost, context.stream),
                               "copying a result");
-                        check(runtime().cudaStreamSynchronize(context.stream), "copying a result");
+                        if (!is_captured(context.stream))
+                          check(runtime().cudaStreamSynchronize(context.stream), "copying a result");
                       });
 }
 

@@ -28,6 +28,30 @@ struct Scalar {
   T value;
 };
 
+/// The entries of a product of sparse matrices: entry k is the sum of the products starts[k] to starts[k +
+/// 1], whose factors are at these places of the two matrices' values.
+struct ProductEntries {
+  const int* starts = nullptr;
+  const int* a_places = nullptr;
+  const int* b_places = nullptr;
+  long long count = 0;
+};
+
+/// The structure of a CSR matrix with narrow indices.
+struct Pattern {
+  const int* offsets;
+  const int* columns;
+  int base;
+};
+
+/// What takes the place of pivots that are not larger than `tolerance`.
+template <class T>
+struct Boost {
+  int enabled = 0;
+  Scalar<double> tolerance{};
+  Scalar<T> value{};
+};
+
 /// Element (i, j) of a dense matrix is data[i * row + j * column].
 struct Dense {
   void* data = nullptr;
@@ -43,6 +67,16 @@ struct Levels {
   const int* starts = nullptr;
   int upper = 0;
   int unit = 0;
+};
+
+/// Systems with three or five diagonals, from the lowest one on; element i of system s is at i * systems + s,
+/// and each diagonal has one for each row.
+template <class T>
+struct Diagonals {
+  T* values[5];
+  T* x;  // the right-hand sides, then the solutions
+  int size;
+  long long systems;
 };
 
 }  // namespace lockstep::libraries::sparse

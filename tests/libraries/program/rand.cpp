@@ -7,19 +7,11 @@
 #include <sstream>
 #include <vector>
 
-#include "api.hpp"
-#include "rand_api.hpp"
 #include "rand_reference.hpp"
+#include "rand_sobol.hpp"
+#include "rand_support.hpp"
 
 namespace {
-
-int failures = 0;
-
-void expect(bool fact, const char* what) {
-  if (fact) return;
-  std::printf("FAIL: %s\n", what);
-  ++failures;
-}
 
 constexpr unsigned kStreams = 16384;  // docs/libraries.md
 
@@ -47,24 +39,9 @@ struct Generator {
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
 
-  /// What `generate(handle, memory, count)` puts into memory.
   template <class T, class Generate>
   std::vector<T> get(std::size_t count, Generate generate) {
-    std::vector<T> values(count + 1, T{77});
-    T* memory = values.data();
-    if (!host) {
-      expect(cudaMalloc(reinterpret_cast<void**>(&memory), values.size() * sizeof(T)) == 0, "cudaMalloc");
-      cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
-    }
-    expect(generate(handle, memory, count) == CURAND_STATUS_SUCCESS, "numbers are generated");
-    if (!host) {
-      cudaDeviceSynchronize();
-      cudaMemcpy(values.data(), memory, values.size() * sizeof(T), cudaMemcpyDeviceToHost);
-      cudaFree(memory);
-    }
-    expect(values.back() == T{77}, "nothing is written after the end");
-    values.pop_back();
-    return values;
+    return generated<T>(handle, host, count, generate);
   }
   std::vector<unsigned> words(std::size_t count) { return get<unsigned>(count, curandGenerate); }
   std::vector<float> uniform(std::size_t count) { return get<float>(count, curandGenerateUniform); }
@@ -336,6 +313,7 @@ int main() {
   check_twister(random);
   check_calls(random);
   check_distributions(random);
+  check_sobol(random);
   if (failures == 0) std::puts("PASS");
   return failures == 0 ? 0 : 1;
 }

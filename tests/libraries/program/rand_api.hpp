@@ -27,6 +27,7 @@ curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRng
 curandStatus_t curandDestroyGenerator(curandGenerator_t generator);
 curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed);
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset);
+curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned dimensions);
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order);
 curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream);
 curandStatus_t curandGenerate(curandGenerator_t generator, unsigned* out, size_t count);

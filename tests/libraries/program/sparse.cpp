@@ -1,7 +1,9 @@
 // cuSPARSE's products, solutions and conversions on random matrices, compared with sums over their
 // coordinates. Arguments: a seed and the number of rounds.
+#include "sparse_banded.hpp"
 #include "sparse_conversions.hpp"
-#include "sparse_solutions.hpp"
+#include "sparse_factors.hpp"
+#include "sparse_products.hpp"
 
 namespace {
 
@@ -132,6 +134,9 @@ void check_all(const Library& library, Random& random) {
   check_vectors<T>(library, random);
   check_dense<T>(library, random);
   check_conversions<T>(library, random);
+  check_from_dense<T>(library, random);
+  check_sparse_product<T>(library, random);
+  check_sampled_product<T>(library, random);
 }
 
 }  // namespace
@@ -143,11 +148,19 @@ int main(int count, char** arguments) {
   expect_success(cusparseCreate(&library.handle), "cusparseCreate");
   cudaStreamCreate(&library.stream);
   check_refusals(library, random);
+  check_descriptions(library);
+  check_captured_dot(library, random);
   for (int i = 0; i < rounds; ++i) {
     check_all<float>(library, random);
     check_all<double>(library, random);
     check_all<std::complex<float>>(library, random);
     check_all<std::complex<double>>(library, random);
+    check_banded<BandedFloat>(library, random);
+    check_banded<BandedDouble>(library, random);
+    check_factors<LuFloat>(library, false, random);
+    check_factors<LuDouble>(library, false, random);
+    check_factors<CholeskyFloat>(library, true, random);
+    check_factors<CholeskyDouble>(library, true, random);
   }
   expect_success(cusparseDestroy(library.handle), "cusparseDestroy");
   if (failures == 0) std::puts("PASS");

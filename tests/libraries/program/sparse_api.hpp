@@ -14,16 +14,28 @@ using cusparseSpMatDescr_t = struct cusparseSpMatDescr*;
 using cusparseDnMatDescr_t = struct cusparseDnMatDescr*;
 using cusparseSpSVDescr_t = struct cusparseSpSVDescr*;
 using cusparseSpSMDescr_t = struct cusparseSpSMDescr*;
+using cusparseSpGEMMDescr_t = struct cusparseSpGEMMDescr*;
+using cusparseMatDescr_t = struct cusparseMatDescr*;
+using csrilu02Info_t = struct csrilu02Info*;
+using csric02Info_t = struct csric02Info*;
 enum cusparseStatus_t {
   CUSPARSE_STATUS_SUCCESS = 0,
   CUSPARSE_STATUS_NOT_INITIALIZED = 1,
   CUSPARSE_STATUS_INVALID_VALUE = 3,
+  CUSPARSE_STATUS_ZERO_PIVOT = 9,
   CUSPARSE_STATUS_NOT_SUPPORTED = 10,
 };
 enum cusparsePointerMode_t { CUSPARSE_POINTER_MODE_HOST = 0, CUSPARSE_POINTER_MODE_DEVICE = 1 };
 enum cusparseOperation_t { CUSPARSE_OPERATION_NON_TRANSPOSE = 0 };
 enum cusparseIndexType_t { CUSPARSE_INDEX_32I = 2, CUSPARSE_INDEX_64I = 3 };
-enum cusparseIndexBase_t { CUSPARSE_INDEX_BASE_ZERO = 0 };
+enum cusparseIndexBase_t { CUSPARSE_INDEX_BASE_ZERO = 0, CUSPARSE_INDEX_BASE_ONE = 1 };
+enum cusparseMatrixType_t { CUSPARSE_MATRIX_TYPE_GENERAL = 0, CUSPARSE_MATRIX_TYPE_HERMITIAN = 2 };
+enum cusparseFillMode_t { CUSPARSE_FILL_MODE_LOWER = 0, CUSPARSE_FILL_MODE_UPPER = 1 };
+enum cusparseDiagType_t { CUSPARSE_DIAG_TYPE_NON_UNIT = 0, CUSPARSE_DIAG_TYPE_UNIT = 1 };
+enum cusparseSolvePolicy_t { CUSPARSE_SOLVE_POLICY_NO_LEVEL = 0, CUSPARSE_SOLVE_POLICY_USE_LEVEL = 1 };
+enum cusparseDenseToSparseAlg_t { CUSPARSE_DENSETOSPARSE_ALG_DEFAULT = 0 };
+enum cusparseSpGEMMAlg_t { CUSPARSE_SPGEMM_DEFAULT = 0, CUSPARSE_SPGEMM_ALG3 = 5 };
+enum cusparseSDDMMAlg_t { CUSPARSE_SDDMM_ALG_DEFAULT = 0 };
 enum cusparseOrder_t { CUSPARSE_ORDER_COL = 1, CUSPARSE_ORDER_ROW = 2 };
 enum cusparseSpMatAttribute_t { CUSPARSE_SPMAT_FILL_MODE = 0, CUSPARSE_SPMAT_DIAG_TYPE = 1 };
 enum cusparseSpMVAlg_t { CUSPARSE_SPMV_ALG_DEFAULT = 0 };
@@ -111,5 +123,87 @@ cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t, int, int, int, const void*
                                     cusparseCsr2CscAlg_t, void*);
 cusparseStatus_t cusparseSparseToDense(cusparseHandle_t, const cusparseSpMatDescr*, cusparseDnMatDescr_t,
                                        cusparseSparseToDenseAlg_t, void*);
+cusparseStatus_t cusparseSpMatGetValues(cusparseSpMatDescr_t, void**);
+cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t, void*, void*, void*);
+cusparseStatus_t cusparseCscSetPointers(cusparseSpMatDescr_t, void*, void*, void*);
+cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t, void*, void*, void*);
+cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t, int, int64_t, int64_t);
+cusparseStatus_t cusparseCreateMatDescr(cusparseMatDescr_t*);
+cusparseStatus_t cusparseDestroyMatDescr(cusparseMatDescr_t);
+cusparseStatus_t cusparseSetMatType(cusparseMatDescr_t, cusparseMatrixType_t);
+cusparseStatus_t cusparseSetMatIndexBase(cusparseMatDescr_t, cusparseIndexBase_t);
+cusparseStatus_t cusparseSetMatFillMode(cusparseMatDescr_t, cusparseFillMode_t);
+cusparseStatus_t cusparseSetMatDiagType(cusparseMatDescr_t, cusparseDiagType_t);
+cusparseMatrixType_t cusparseGetMatType(cusparseMatDescr_t);
+cusparseIndexBase_t cusparseGetMatIndexBase(cusparseMatDescr_t);
+cusparseFillMode_t cusparseGetMatFillMode(cusparseMatDescr_t);
+cusparseDiagType_t cusparseGetMatDiagType(cusparseMatDescr_t);
+#define LOCKSTEP_FACTORS(letter, name, T)                                                                  \
+  cusparseStatus_t cusparse##letter##name##_bufferSize(cusparseHandle_t, int, int, cusparseMatDescr_t, T*, \
+                                                       const int*, const int*, name##Info_t, int*);        \
+  cusparseStatus_t cusparse##letter##name##_analysis(cusparseHandle_t, int, int, cusparseMatDescr_t,       \
+                                                     const T*, const int*, const int*, name##Info_t,       \
+                                                     cusparseSolvePolicy_t, void*);                        \
+  cusparseStatus_t cusparse##letter##name(cusparseHandle_t, int, int, cusparseMatDescr_t, T*, const int*,  \
+                                          const int*, name##Info_t, cusparseSolvePolicy_t, void*);
+LOCKSTEP_FACTORS(S, csrilu02, float)
+LOCKSTEP_FACTORS(D, csrilu02, double)
+LOCKSTEP_FACTORS(S, csric02, float)
+LOCKSTEP_FACTORS(D, csric02, double)
+#undef LOCKSTEP_FACTORS
+cusparseStatus_t cusparseCreateCsrilu02Info(csrilu02Info_t*);
+cusparseStatus_t cusparseDestroyCsrilu02Info(csrilu02Info_t);
+cusparseStatus_t cusparseXcsrilu02_zeroPivot(cusparseHandle_t, csrilu02Info_t, int*);
+cusparseStatus_t cusparseDcsrilu02_numericBoost(cusparseHandle_t, csrilu02Info_t, int, double*, double*);
+cusparseStatus_t cusparseCreateCsric02Info(csric02Info_t*);
+cusparseStatus_t cusparseDestroyCsric02Info(csric02Info_t);
+cusparseStatus_t cusparseXcsric02_zeroPivot(cusparseHandle_t, csric02Info_t, int*);
+cusparseStatus_t cusparseDenseToSparse_bufferSize(cusparseHandle_t, const cusparseDnMatDescr*,
+                                                  cusparseSpMatDescr_t, cusparseDenseToSparseAlg_t, size_t*);
+cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t, const cusparseDnMatDescr*,
+                                                cusparseSpMatDescr_t, cusparseDenseToSparseAlg_t, void*);
+cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t, const cusparseDnMatDescr*,
+                                               cusparseSpMatDescr_t, cusparseDenseToSparseAlg_t, void*);
+cusparseStatus_t cusparseSDDMM(cusparseHandle_t, cusparseOperation_t, cusparseOperation_t, const void*,
+                               const cusparseDnMatDescr*, const cusparseDnMatDescr*, const void*,
+                               cusparseSpMatDescr_t, cudaDataType, cusparseSDDMMAlg_t, void*);
+cusparseStatus_t cusparseSpGEMM_createDescr(cusparseSpGEMMDescr_t*);
+cusparseStatus_t cusparseSpGEMM_destroyDescr(cusparseSpGEMMDescr_t);
+#define LOCKSTEP_SPGEMM(name, ...)                                                                        \
+  cusparseStatus_t cusparseSpGEMM_##name(                                                                 \
+      cusparseHandle_t, cusparseOperation_t, cusparseOperation_t, const void*, const cusparseSpMatDescr*, \
+      const cusparseSpMatDescr*, const void*, cusparseSpMatDescr_t, cudaDataType, cusparseSpGEMMAlg_t,    \
+      cusparseSpGEMMDescr_t __VA_OPT__(, ) __VA_ARGS__);
+LOCKSTEP_SPGEMM(workEstimation, size_t*, void*)
+LOCKSTEP_SPGEMM(estimateMemory, float, size_t*, void*, size_t*)
+LOCKSTEP_SPGEMM(compute, size_t*, void*)
+LOCKSTEP_SPGEMM(copy)
+#undef LOCKSTEP_SPGEMM
+cusparseStatus_t cusparseSpGEMM_getNumProducts(cusparseSpGEMMDescr_t, int64_t*);
+#define LOCKSTEP_SPGEMM_REUSE(name, ...)                                                                  \
+  cusparseStatus_t cusparseSpGEMMreuse_##name(cusparseHandle_t, cusparseOperation_t, cusparseOperation_t, \
+                                              const cusparseSpMatDescr*, const cusparseSpMatDescr*,       \
+                                              cusparseSpMatDescr_t, cusparseSpGEMMAlg_t,                  \
+                                              cusparseSpGEMMDescr_t, __VA_ARGS__);
+LOCKSTEP_SPGEMM_REUSE(workEstimation, size_t*, void*)
+LOCKSTEP_SPGEMM_REUSE(nnz, size_t*, void*, size_t*, void*, size_t*, void*)
+LOCKSTEP_SPGEMM_REUSE(copy, size_t*, void*)
+#undef LOCKSTEP_SPGEMM_REUSE
+cusparseStatus_t cusparseSpGEMMreuse_compute(cusparseHandle_t, cusparseOperation_t, cusparseOperation_t,
+                                             const void*, const cusparseSpMatDescr*,
+                                             const cusparseSpMatDescr*, const void*, cusparseSpMatDescr_t,
+                                             cudaDataType, cusparseSpGEMMAlg_t, cusparseSpGEMMDescr_t);
+#define LOCKSTEP_BANDED(letter, T)                                                                           \
+  cusparseStatus_t cusparse##letter##gtsvInterleavedBatch_bufferSizeExt(                                     \
+      cusparseHandle_t, int, int, const T*, const T*, const T*, const T*, int, size_t*);                     \
+  cusparseStatus_t cusparse##letter##gtsvInterleavedBatch(cusparseHandle_t, int, int, T*, T*, T*, T*, int,   \
+                                                          void*);                                            \
+  cusparseStatus_t cusparse##letter##gpsvInterleavedBatch_bufferSizeExt(                                     \
+      cusparseHandle_t, int, int, const T*, const T*, const T*, const T*, const T*, const T*, int, size_t*); \
+  cusparseStatus_t cusparse##letter##gpsvInterleavedBatch(cusparseHandle_t, int, int, T*, T*, T*, T*, T*,    \
+                                                          T*, int, void*);
+LOCKSTEP_BANDED(S, float)
+LOCKSTEP_BANDED(D, double)
+#undef LOCKSTEP_BANDED
 }
 #endif

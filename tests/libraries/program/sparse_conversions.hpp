@@ -55,6 +55,33 @@ void check_dot(const Library& library, bool on_device, const SparseVector<T>& x,
   check_near<T>({on_device ? device.get()[0] : result}, {sum}, 20, "cusparseSpVV");
 }
 
+/// In a graph the result is there, on the host, when the graph has been launched.
+inline void check_captured_dot(const Library& library, Random& random) {
+  cusparseSetPointerMode(library.handle, CUSPARSE_POINTER_MODE_HOST);
+  cusparseSetStream(library.handle, library.stream);
+  const SparseVector<float> x(random);
+  const auto y = random_vector<float>(x.size, random);
+  const Vector<float> dense(y);
+  double sum = 0;
+  for (std::size_t k = 0; k < x.places.size(); ++k)
+    sum += static_cast<double>(x.values[k]) * static_cast<double>(y[static_cast<std::size_t>(x.places[k])]);
+  float result = 77;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  expect(cudaStreamBeginCapture(library.stream, cudaStreamCaptureModeGlobal) == 0, "a capture");
+  expect_success(cusparseSpVV(library.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, x.descriptor,
+                              dense.descriptor, &result, CUDA_R_32F, nullptr),
+                 "cusparseSpVV in a capture");
+  expect(cudaStreamEndCapture(library.stream, &graph) == 0, "a capture's end");
+  expect(result == 77, "a result before the launch");
+  expect(cudaGraphInstantiate(&executable, graph, 0) == 0, "a graph");
+  expect(cudaGraphLaunch(executable, library.stream) == 0 && cudaStreamSynchronize(library.stream) == 0,
+         "a graph's launch");
+  check_near<float>({result}, {sum}, 20, "cusparseSpVV in a graph");
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+}
+
 template <class T>
 void check_vectors(const Library& library, Random& random) {
   const bool on_device = set_mode(library, random);

@@ -59,6 +59,9 @@ __device__ inline float shuffled_down(float value, int lanes, int width) {
 __device__ inline double shuffled_down(double value, int lanes, int width) {
   return __shfl_down_sync(0xffffffffU, value, lanes, width);
 }
+__device__ inline int shuffled_down(int value, int lanes, int width) {
+  return __shfl_down_sync(0xffffffffU, value, lanes, width);
+}
 template <class T>
 __device__ Complex<T> shuffled_down(Complex<T> value, int lanes, int width) {
   return {shuffled_down(value.x, lanes, width), shuffled_down(value.y, lanes, width)};
@@ -74,6 +77,28 @@ __device__ inline long long at(const Indices& indices, long long k) {
   return (indices.wide ? static_cast<const long long*>(indices.data)[k]
                        : static_cast<const int*>(indices.data)[k]) -
          indices.base;
+}
+
+__device__ inline void put(const Indices& indices, long long k, long long index) {
+  if (indices.wide) {
+    static_cast<long long*>(const_cast<void*>(indices.data))[k] = index + indices.base;
+  } else {
+    static_cast<int*>(const_cast<void*>(indices.data))[k] = static_cast<int>(index) + indices.base;
+  }
+}
+
+/// Where the first of the sorted indices that is at least `value` is.
+__device__ inline int lower_bound(const Indices& sorted, long long count, long long value) {
+  long long low = 0, high = count;
+  while (low < high) {
+    const long long middle = low + (high - low) / 2;
+    if (at(sorted, middle) < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return static_cast<int>(low);
 }
 
 template <class T>

@@ -23,19 +23,6 @@ __device__ int prefix_of_warp(int value, int& total) {
   return sum - value;
 }
 
-__device__ int lower_bound(const Indices& sorted, long long count, long long value) {
-  long long low = 0, high = count;
-  while (low < high) {
-    const long long middle = low + (high - low) / 2;
-    if (at(sorted, middle) < value) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return static_cast<int>(low);
-}
-
 __device__ long long own_thread() { return blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; }
 
 }  // namespace
