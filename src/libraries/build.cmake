@@ -1,8 +1,11 @@
 # Libraries that programs load in place of NVIDIA's math libraries (docs/libraries.md). Each is a folder of src/libraries:
 # *.cpp, exported_names.inc, and ptx/*.ptx, which make_ptx.sh makes from kernels/*.cu.
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/libraries/common/*.cpp)
+# Who calls a library by an interface of C has types of his own for its enumerations and structures.
+add_library(lockstep_foreign_types INTERFACE)
+target_compile_options(lockstep_foreign_types INTERFACE $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
 add_library(lockstep_libraries_common STATIC ${sources})
-target_link_libraries(lockstep_libraries_common PUBLIC lockstep_flags ${CMAKE_DL_LIBS})
+target_link_libraries(lockstep_libraries_common PUBLIC lockstep_flags lockstep_foreign_types ${CMAKE_DL_LIBS})
 set_target_properties(lockstep_libraries_common PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
 # A C++ file with lockstep::libraries::NAME::embedded_ptx(FILE), the text of ptx/FILE.ptx.

@@ -20,7 +20,7 @@ const Options kModels[] = {{}, {"-c", "a100"}, kSmallV100, kSmallA100};
 
 /// What the program says on standard error, after PASS.
 std::string errors_of(const std::string& program, const Options& options = {}) {
-  std::vector<std::string> arguments = {"exec", "--functional"};
+  std::vector<std::string> arguments = {"exec", "--functional", "-q"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   arguments.insert(arguments.end(), {"--", program});
   const Finished done = run(arguments);
@@ -38,7 +38,8 @@ TEST_CASE("cuBLAS: matrix products are what their definition says") {
 }
 
 TEST_CASE(
-    "cuBLAS: products of mixed types, with and without tensor cores for bfloat16; what is refused is named") {
+    "cuBLAS: products of mixed types, with and without tensor cores for bfloat16; what is refused is named",
+    "[long]") {
   for (const Options& model : kModels) {
     const std::string errors = errors_of(LOCKSTEP_BLAS_GEMM_EX, model);
     CHECK(count_lines(errors) == 4);
@@ -48,7 +49,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("cuBLAS: products read and write only what they may, and nothing before it is written") {
+TEST_CASE("cuBLAS: products read and write only what they may, and nothing before it is written", "[long]") {
   for (Options model : {kSmallV100, kSmallA100}) {
     model.insert(model.end(), {"--check", "all"});
     CHECK_THAT(errors_of(LOCKSTEP_BLAS_GEMM_EX, model), Catch::Contains("check: 0 errors"));
@@ -71,42 +72,44 @@ TEST_CASE("cuBLAS by its name for CUDA 12, with the runtime for CUDA 12: one run
                                    .environment = {{"LD_DEBUG", "libs"}}});
   CHECK_THAT(done.err, Catch::Contains("libcudart.so.12") && !Catch::Contains("libcudart.so.13"));
 }
-TEST_CASE("cuBLAS: symmetric and triangular matrices") { CHECK(errors_of(LOCKSTEP_BLAS_LEVEL3).empty()); }
+TEST_CASE("cuBLAS: symmetric and triangular matrices", "[long]") {
+  CHECK(errors_of(LOCKSTEP_BLAS_LEVEL3).empty());
+}
 TEST_CASE("cuBLAS: handles of several devices and threads, and graphs") {
   CHECK(errors_of(LOCKSTEP_BLAS_DEVICES, {"--gpus", "2"}).empty());
 }
-TEST_CASE("cuSOLVER: factors and solutions") {
+TEST_CASE("cuSOLVER: factors and solutions", "[long]") {
   CHECK(errors_of(LOCKSTEP_SOLVER) ==
         "lockstep: cusolverDnXgetrf: cudaDataType 1 with 0 is not supported by Lockstep's own library\n");
 }
-TEST_CASE("cuSOLVER: QR") { CHECK(errors_of(LOCKSTEP_SOLVER_QR).empty()); }
-TEST_CASE("cuSOLVER: eigenvalues") {
+TEST_CASE("cuSOLVER: QR", "[long]") { CHECK(errors_of(LOCKSTEP_SOLVER_QR).empty()); }
+TEST_CASE("cuSOLVER: eigenvalues", "[long]") {
   CHECK(errors_of(LOCKSTEP_SOLVER_EIGEN) ==
         "lockstep: sweeps and residuals of a batch is not supported by Lockstep's own library\n");
 }
-TEST_CASE("cuSOLVER: singular values") {
+TEST_CASE("cuSOLVER: singular values", "[long]") {
   const std::string errors = errors_of(LOCKSTEP_SOLVER_SVD);
   CHECK(count_lines(errors) == 2);
   CHECK_THAT(errors, Catch::Contains("cusolverDnXgesvd: cudaDataType 1 with 0 is not supported"));
 }
 
-TEST_CASE("cuBLAS: kernels read nothing that was not written") {
+TEST_CASE("cuBLAS: kernels read nothing that was not written", "[long]") {
   const Finished done =
-      run({"exec", "--functional", "--check", "init,memory,race", "--", LOCKSTEP_BLAS_LEVEL3, "2"});
+      run({"exec", "--functional", "-q", "--check", "init,memory,race", "--", LOCKSTEP_BLAS_LEVEL3, "2"});
   CHECK(done.out == "PASS\n");
   CHECK_THAT(done.err, Catch::Contains("check: 0 errors"));
   CHECK_THAT(errors_of(LOCKSTEP_BLAS_STORED, {"--check", "init,memory,race"}),
              Catch::Contains("check: 0 errors"));
 }
 
-TEST_CASE("cuBLASLt: products with epilogues") {
+TEST_CASE("cuBLASLt: products with epilogues", "[long]") {
   for (const Options& model : kModels) {
     const std::string errors = errors_of(LOCKSTEP_BLASLT, model);
     CHECK_THAT(errors, Catch::Contains("cublasLtMatmul: epilogue 256 is not supported"));
   }
 }
 
-TEST_CASE("a program that calls one of our libraries is told whose times it sees") {
+TEST_CASE("a program that calls one of our libraries is told whose times it sees", "[long]") {
   const Finished done = run({"exec", "-c", "v100", "--", LOCKSTEP_BLASLT});
   CHECK(done.code == 0);
   CHECK_THAT(done.out,

@@ -11,7 +11,7 @@ namespace {
 
 /// The program's end, where all it has computed is right.
 Finished right_run(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"exec", "--functional"});
+  arguments.insert(arguments.begin(), {"exec", "--functional", "-q"});
   const Finished done = run(arguments);
   CHECK(done.out == "PASS\n");
   CHECK(done.code == 0);
@@ -20,11 +20,11 @@ Finished right_run(std::vector<std::string> arguments) {
 
 }  // namespace
 
-TEST_CASE("cuFFT: transforms of random sizes and layouts are what their definition says") {
+TEST_CASE("cuFFT: transforms of random sizes and layouts are what their definition says", "[long]") {
   CHECK(right_run({"--", LOCKSTEP_FFT, "11", "60"}).err.empty());
 }
 
-TEST_CASE("cuRAND: generators give what was published, distributions have their moments") {
+TEST_CASE("cuRAND: generators give what was published, distributions have their moments", "[long]") {
   const Finished done = right_run({"--", LOCKSTEP_RAND});
   CHECK(done.err ==
         "lockstep: curandCreateGenerator: generator type 7 is not supported by Lockstep's own library\n"
@@ -46,7 +46,7 @@ TEST_CASE("cuDNN: forward operations are what their definition says") {
         "lockstep: cudnnSetTensor4dDescriptor: data of type 2 is not supported by Lockstep's own library\n");
 }
 
-TEST_CASE("NCCL: operations between GPUs are what their definition says") {
+TEST_CASE("NCCL: operations between GPUs are what their definition says", "[long]") {
   for (const char* gpus : {"1", "2", "4"}) {
     INFO(gpus << " GPUs");
     CHECK_THAT(right_run({"--gpus", gpus, "--", LOCKSTEP_NCCL, gpus, "12"}).err,

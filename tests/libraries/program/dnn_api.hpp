@@ -11,23 +11,23 @@ using cudnnFilterDescriptor_t = struct cudnnFilterStruct*;
 using cudnnConvolutionDescriptor_t = struct cudnnConvolutionStruct*;
 using cudnnActivationDescriptor_t = struct cudnnActivationStruct*;
 using cudnnPoolingDescriptor_t = struct cudnnPoolingStruct*;
-enum cudnnStatus_t {
+enum cudnnStatus_t : int {
   CUDNN_STATUS_SUCCESS = 0,
   CUDNN_STATUS_NOT_INITIALIZED = 1001,
   CUDNN_STATUS_BAD_PARAM = 2000,
   CUDNN_STATUS_NOT_SUPPORTED = 3000,
 };
-enum cudnnDataType_t { CUDNN_DATA_FLOAT = 0, CUDNN_DATA_DOUBLE = 1, CUDNN_DATA_HALF = 2 };
-enum cudnnTensorFormat_t { CUDNN_TENSOR_NCHW = 0, CUDNN_TENSOR_NHWC = 1 };
-enum cudnnNanPropagation_t { CUDNN_NOT_PROPAGATE_NAN = 0 };
-enum cudnnConvolutionMode_t { CUDNN_CONVOLUTION = 0, CUDNN_CROSS_CORRELATION = 1 };
-enum cudnnActivationMode_t { CUDNN_ACTIVATION_SIGMOID = 0 };
-enum cudnnPoolingMode_t { CUDNN_POOLING_MAX = 0 };
-enum cudnnSoftmaxAlgorithm_t { CUDNN_SOFTMAX_FAST = 0 };
-enum cudnnSoftmaxMode_t { CUDNN_SOFTMAX_MODE_INSTANCE = 0 };
-enum cudnnConvolutionFwdAlgo_t { CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM = 0 };
-enum cudnnDeterminism_t { CUDNN_NON_DETERMINISTIC = 0 };
-enum cudnnMathType_t { CUDNN_DEFAULT_MATH = 0 };
+enum cudnnDataType_t : int { CUDNN_DATA_FLOAT = 0, CUDNN_DATA_DOUBLE = 1, CUDNN_DATA_HALF = 2 };
+enum cudnnTensorFormat_t : int { CUDNN_TENSOR_NCHW = 0, CUDNN_TENSOR_NHWC = 1 };
+enum cudnnNanPropagation_t : int { CUDNN_NOT_PROPAGATE_NAN = 0 };
+enum cudnnConvolutionMode_t : int { CUDNN_CONVOLUTION = 0, CUDNN_CROSS_CORRELATION = 1 };
+enum cudnnActivationMode_t : int { CUDNN_ACTIVATION_SIGMOID = 0 };
+enum cudnnPoolingMode_t : int { CUDNN_POOLING_MAX = 0 };
+enum cudnnSoftmaxAlgorithm_t : int { CUDNN_SOFTMAX_FAST = 0 };
+enum cudnnSoftmaxMode_t : int { CUDNN_SOFTMAX_MODE_INSTANCE = 0 };
+enum cudnnConvolutionFwdAlgo_t : int { CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM = 0 };
+enum cudnnDeterminism_t : int { CUDNN_NON_DETERMINISTIC = 0 };
+enum cudnnMathType_t : int { CUDNN_DEFAULT_MATH = 0 };
 struct cudnnConvolutionFwdAlgoPerf_t {
   cudnnConvolutionFwdAlgo_t algo;
   cudnnStatus_t status;

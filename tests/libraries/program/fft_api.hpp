@@ -12,14 +12,14 @@ struct cufftComplex {
 struct cufftDoubleComplex {
   double x, y;
 };
-enum cufftResult {
+enum cufftResult : int {
   CUFFT_SUCCESS = 0,
   CUFFT_INVALID_PLAN = 1,
   CUFFT_INVALID_TYPE = 3,
   CUFFT_INVALID_VALUE = 4,
   CUFFT_INVALID_SIZE = 8,
 };
-enum cufftType {
+enum cufftType : int {
   CUFFT_R2C = 0x2a,
   CUFFT_C2R = 0x2c,
   CUFFT_C2C = 0x29,

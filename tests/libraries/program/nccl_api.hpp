@@ -9,8 +9,8 @@ using ncclComm_t = struct ncclComm*;
 struct ncclUniqueId {
   char internal[128];
 };
-enum ncclResult_t { ncclSuccess = 0, ncclInvalidArgument = 4, ncclInvalidUsage = 5 };
-enum ncclRedOp_t { ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3, ncclAvg = 4 };
+enum ncclResult_t : int { ncclSuccess = 0, ncclInvalidArgument = 4, ncclInvalidUsage = 5 };
+enum ncclRedOp_t : int { ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3, ncclAvg = 4 };
 enum ncclDataType_t : int {
   ncclInt8 = 0,
   ncclUint8 = 1,

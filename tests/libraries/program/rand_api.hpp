@@ -6,14 +6,14 @@
 #else
 extern "C" {
 using curandGenerator_t = struct curandGenerator_st*;
-enum curandStatus_t {
+enum curandStatus_t : int {
   CURAND_STATUS_SUCCESS = 0,
   CURAND_STATUS_NOT_INITIALIZED = 101,
   CURAND_STATUS_TYPE_ERROR = 103,
   CURAND_STATUS_OUT_OF_RANGE = 104,
   CURAND_STATUS_LENGTH_NOT_MULTIPLE = 105,
 };
-enum curandRngType_t {
+enum curandRngType_t : int {
   CURAND_RNG_PSEUDO_DEFAULT = 100,
   CURAND_RNG_PSEUDO_XORWOW = 101,
   CURAND_RNG_PSEUDO_MRG32K3A = 121,
@@ -21,7 +21,7 @@ enum curandRngType_t {
   CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161,
   CURAND_RNG_QUASI_SOBOL32 = 201,
 };
-enum curandOrdering_t { CURAND_ORDERING_PSEUDO_BEST = 100, CURAND_ORDERING_QUASI_DEFAULT = 201 };
+enum curandOrdering_t : int { CURAND_ORDERING_PSEUDO_BEST = 100, CURAND_ORDERING_QUASI_DEFAULT = 201 };
 curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type);
 curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRngType_t type);
 curandStatus_t curandDestroyGenerator(curandGenerator_t generator);

@@ -18,34 +18,34 @@ using cusparseSpGEMMDescr_t = struct cusparseSpGEMMDescr*;
 using cusparseMatDescr_t = struct cusparseMatDescr*;
 using csrilu02Info_t = struct csrilu02Info*;
 using csric02Info_t = struct csric02Info*;
-enum cusparseStatus_t {
+enum cusparseStatus_t : int {
   CUSPARSE_STATUS_SUCCESS = 0,
   CUSPARSE_STATUS_NOT_INITIALIZED = 1,
   CUSPARSE_STATUS_INVALID_VALUE = 3,
   CUSPARSE_STATUS_ZERO_PIVOT = 9,
   CUSPARSE_STATUS_NOT_SUPPORTED = 10,
 };
-enum cusparsePointerMode_t { CUSPARSE_POINTER_MODE_HOST = 0, CUSPARSE_POINTER_MODE_DEVICE = 1 };
-enum cusparseOperation_t { CUSPARSE_OPERATION_NON_TRANSPOSE = 0 };
-enum cusparseIndexType_t { CUSPARSE_INDEX_32I = 2, CUSPARSE_INDEX_64I = 3 };
-enum cusparseIndexBase_t { CUSPARSE_INDEX_BASE_ZERO = 0, CUSPARSE_INDEX_BASE_ONE = 1 };
-enum cusparseMatrixType_t { CUSPARSE_MATRIX_TYPE_GENERAL = 0, CUSPARSE_MATRIX_TYPE_HERMITIAN = 2 };
-enum cusparseFillMode_t { CUSPARSE_FILL_MODE_LOWER = 0, CUSPARSE_FILL_MODE_UPPER = 1 };
-enum cusparseDiagType_t { CUSPARSE_DIAG_TYPE_NON_UNIT = 0, CUSPARSE_DIAG_TYPE_UNIT = 1 };
-enum cusparseSolvePolicy_t { CUSPARSE_SOLVE_POLICY_NO_LEVEL = 0, CUSPARSE_SOLVE_POLICY_USE_LEVEL = 1 };
-enum cusparseDenseToSparseAlg_t { CUSPARSE_DENSETOSPARSE_ALG_DEFAULT = 0 };
-enum cusparseSpGEMMAlg_t { CUSPARSE_SPGEMM_DEFAULT = 0, CUSPARSE_SPGEMM_ALG3 = 5 };
-enum cusparseSDDMMAlg_t { CUSPARSE_SDDMM_ALG_DEFAULT = 0 };
-enum cusparseOrder_t { CUSPARSE_ORDER_COL = 1, CUSPARSE_ORDER_ROW = 2 };
-enum cusparseSpMatAttribute_t { CUSPARSE_SPMAT_FILL_MODE = 0, CUSPARSE_SPMAT_DIAG_TYPE = 1 };
-enum cusparseSpMVAlg_t { CUSPARSE_SPMV_ALG_DEFAULT = 0 };
-enum cusparseSpMMAlg_t { CUSPARSE_SPMM_ALG_DEFAULT = 0 };
-enum cusparseSpSVAlg_t { CUSPARSE_SPSV_ALG_DEFAULT = 0 };
-enum cusparseSpSMAlg_t { CUSPARSE_SPSM_ALG_DEFAULT = 0 };
-enum cusparseSparseToDenseAlg_t { CUSPARSE_SPARSETODENSE_ALG_DEFAULT = 0 };
-enum cusparseCsr2CscAlg_t { CUSPARSE_CSR2CSC_ALG1 = 1 };
-enum cusparseAction_t { CUSPARSE_ACTION_NUMERIC = 1 };
-enum cudaDataType { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16F = 2, CUDA_C_32F = 4, CUDA_C_64F = 5 };
+enum cusparsePointerMode_t : int { CUSPARSE_POINTER_MODE_HOST = 0, CUSPARSE_POINTER_MODE_DEVICE = 1 };
+enum cusparseOperation_t : int { CUSPARSE_OPERATION_NON_TRANSPOSE = 0 };
+enum cusparseIndexType_t : int { CUSPARSE_INDEX_32I = 2, CUSPARSE_INDEX_64I = 3 };
+enum cusparseIndexBase_t : int { CUSPARSE_INDEX_BASE_ZERO = 0, CUSPARSE_INDEX_BASE_ONE = 1 };
+enum cusparseMatrixType_t : int { CUSPARSE_MATRIX_TYPE_GENERAL = 0, CUSPARSE_MATRIX_TYPE_HERMITIAN = 2 };
+enum cusparseFillMode_t : int { CUSPARSE_FILL_MODE_LOWER = 0, CUSPARSE_FILL_MODE_UPPER = 1 };
+enum cusparseDiagType_t : int { CUSPARSE_DIAG_TYPE_NON_UNIT = 0, CUSPARSE_DIAG_TYPE_UNIT = 1 };
+enum cusparseSolvePolicy_t : int { CUSPARSE_SOLVE_POLICY_NO_LEVEL = 0, CUSPARSE_SOLVE_POLICY_USE_LEVEL = 1 };
+enum cusparseDenseToSparseAlg_t : int { CUSPARSE_DENSETOSPARSE_ALG_DEFAULT = 0 };
+enum cusparseSpGEMMAlg_t : int { CUSPARSE_SPGEMM_DEFAULT = 0, CUSPARSE_SPGEMM_ALG3 = 5 };
+enum cusparseSDDMMAlg_t : int { CUSPARSE_SDDMM_ALG_DEFAULT = 0 };
+enum cusparseOrder_t : int { CUSPARSE_ORDER_COL = 1, CUSPARSE_ORDER_ROW = 2 };
+enum cusparseSpMatAttribute_t : int { CUSPARSE_SPMAT_FILL_MODE = 0, CUSPARSE_SPMAT_DIAG_TYPE = 1 };
+enum cusparseSpMVAlg_t : int { CUSPARSE_SPMV_ALG_DEFAULT = 0 };
+enum cusparseSpMMAlg_t : int { CUSPARSE_SPMM_ALG_DEFAULT = 0 };
+enum cusparseSpSVAlg_t : int { CUSPARSE_SPSV_ALG_DEFAULT = 0 };
+enum cusparseSpSMAlg_t : int { CUSPARSE_SPSM_ALG_DEFAULT = 0 };
+enum cusparseSparseToDenseAlg_t : int { CUSPARSE_SPARSETODENSE_ALG_DEFAULT = 0 };
+enum cusparseCsr2CscAlg_t : int { CUSPARSE_CSR2CSC_ALG1 = 1 };
+enum cusparseAction_t : int { CUSPARSE_ACTION_NUMERIC = 1 };
+enum cudaDataType : int { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16F = 2, CUDA_C_32F = 4, CUDA_C_64F = 5 };
 
 cusparseStatus_t cusparseCreate(cusparseHandle_t*);
 cusparseStatus_t cusparseDestroy(cusparseHandle_t);
