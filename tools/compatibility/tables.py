@@ -7,7 +7,7 @@ ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh"
          "cutlass", "cuda_samples_multi_gpu", "hecbench_multi_gpu", "multi_gpu_programming_models", "nccl", "babelstream",
          "gpu_benches", "shoc", "pannotia", "moderngpu", "llm_c", "parboil", "xsbench", "rsbench", "minibude", "mixbench",
          "nvbandwidth", "altis", "stdgpu", "lonestar", "kokkos_tutorials", "kokkos_kernels",
-         "thrust_tests", "cub_tests", "libcudacxx_tests"]
+         "thrust_tests", "cub_tests", "libcudacxx_tests", "cuda_libraries"]
 
 
 @dataclasses.dataclass
