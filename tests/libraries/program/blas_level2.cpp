@@ -3,7 +3,7 @@
 
 #define GEMV_BATCHED(T, l)                                                                                \
   int cublas##l##gemvBatched(Handle, int, int, int, const T*, const T* const*, int, const T* const*, int, \
-                             const T*, T* const*, int, int);
+                             const T*, T* const*, int, int)
 #define GEMV(T, l)                                                                                          \
   int cublas##l##gemv_v2(Handle, int, int, int, const T*, const T*, int, const T*, int, const T*, T*, int); \
   int cublas##l##gemvStridedBatched(Handle, int, int, int, const T*, const T*, int, long long, const T*,    \
@@ -12,22 +12,26 @@
   int cublas##l##trmv_v2(Handle, int, int, int, int, const T*, int, T*, int);                               \
   int cublas##l##trsv_v2(Handle, int, int, int, int, const T*, int, T*, int);                               \
   int cublas##l##syr_v2(Handle, int, int, const T*, const T*, int, T*, int);                                \
-  int cublas##l##syr2_v2(Handle, int, int, const T*, const T*, int, const T*, int, T*, int);
-#define GER(T, name) int name(Handle, int, int, const T*, const T*, int, const T*, int, T*, int);
+  int cublas##l##syr2_v2(Handle, int, int, const T*, const T*, int, const T*, int, T*, int)
+#define GER(T, name) int name(Handle, int, int, const T*, const T*, int, const T*, int, T*, int)
 #define HERMITIAN(T, R, l)                                                                             \
   int cublas##l##hemv_v2(Handle, int, int, const T*, const T*, int, const T*, int, const T*, T*, int); \
   int cublas##l##her_v2(Handle, int, int, const R*, const T*, int, T*, int);                           \
-  int cublas##l##her2_v2(Handle, int, int, const T*, const T*, int, const T*, int, T*, int);
+  int cublas##l##her2_v2(Handle, int, int, const T*, const T*, int, const T*, int, T*, int)
 extern "C" {
-GEMV(float, S)
-GEMV(double, D)
-GEMV(Complex64, C)
-GEMV(Complex128, Z)
-GER(float, cublasSger_v2)
-GER(double, cublasDger_v2)
-GER(Complex64, cublasCgeru_v2)
-GER(Complex64, cublasCgerc_v2) GER(Complex128, cublasZgeru_v2) GER(Complex128, cublasZgerc_v2)
-    GEMV_BATCHED(float, S) HERMITIAN(Complex64, float, C) HERMITIAN(Complex128, double, Z)
+GEMV(float, S);
+GEMV(double, D);
+GEMV(Complex64, C);
+GEMV(Complex128, Z);
+GER(float, cublasSger_v2);
+GER(double, cublasDger_v2);
+GER(Complex64, cublasCgeru_v2);
+GER(Complex64, cublasCgerc_v2);
+GER(Complex128, cublasZgeru_v2);
+GER(Complex128, cublasZgerc_v2);
+GEMV_BATCHED(float, S);
+HERMITIAN(Complex64, float, C);
+HERMITIAN(Complex128, double, Z);
 }
 
 namespace {
