@@ -63,3 +63,19 @@ TEST_CASE("NCCL: operations go over the links of a system") {
   CHECK(done.code == 0);
   CHECK_THAT(done.out, Catch::Contains("link gpu0 to nvswitch"));
 }
+
+TEST_CASE("libraries: the same statistics for every number of threads and order of domains", "[matrix]") {
+  const auto statistics = [](const std::vector<std::string>& options) {
+    const Folder folder;
+    std::vector<std::string> arguments = {"exec",   "-q", "-c", "dgx_a100",
+                                          "--gpus", "2",  "-o", folder / "out"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), {"--", LOCKSTEP_NCCL, "5", "3"});
+    CHECK(run(arguments).code == 0);
+    return slurp(folder / "out/stats.json");
+  };
+  const std::string one = statistics({"--threads", "1"});
+  CHECK_THAT(one, Catch::Contains("lockstep_nccl_"));
+  CHECK(statistics({"--threads", "2"}) == one);
+  CHECK(statistics({"--threads", "4", "--shuffle", "7"}) == one);
+}

@@ -23,11 +23,16 @@ inline constexpr Replacement kReplacements[] = {
     {"cudnn", "libcudnn.so.9", "libcudnn.so.9"},
 };
 
+/// What is behind the prefix: cublas_kernel and cudartError are no functions of CUDA's.
+[[nodiscard]] constexpr bool starts_word(std::string_view rest) {
+  return !rest.empty() && rest.front() >= 'A' && rest.front() <= 'Z';
+}
+
 /// The file name of the library that has `function`, for an object of the file name `object`: a program, or
 /// NVIDIA's library. Empty: there is none.
 [[nodiscard]] constexpr std::string_view replacement_of(std::string_view function, std::string_view object) {
   for (const Replacement& one : kReplacements)
-    if (function.starts_with(one.prefix))
+    if (function.starts_with(one.prefix) && starts_word(function.substr(one.prefix.size())))
       return one.cuda12 != one.cuda13 && object.starts_with(one.cuda12) ? one.cuda12 : one.cuda13;
   return {};
 }
