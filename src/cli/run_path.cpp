@@ -2,37 +2,18 @@
 
 #include <elf.h>
 
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
 
+#include "cli/elf_segments.hpp"
 #include "cli/static_program.hpp"
 
 namespace lockstep::cli {
 
 namespace {
 namespace fs = std::filesystem;
-
-template <class T>
-bool read_at(std::ifstream& file, std::uint64_t at, T& into) {
-  file.seekg(static_cast<std::streamoff>(at));
-  return static_cast<bool>(file.read(reinterpret_cast<char*>(&into), sizeof into));
-}
-
-std::vector<Elf64_Phdr> segments_of(std::ifstream& file) {
-  std::vector<Elf64_Phdr> segments;
-  Elf64_Ehdr header{};
-  if (!read_at(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return segments;
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr)) return segments;
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment{};
-    if (!read_at(file, header.e_phoff + std::uint64_t{i} * sizeof segment, segment)) return {};
-    segments.push_back(segment);
-  }
-  return segments;
-}
 
 /// Where in the file what is loaded at `address` is; 0: nowhere.
 std::uint64_t place_of(const std::vector<Elf64_Phdr>& segments, std::uint64_t address) {

@@ -4,34 +4,24 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
+#include "cli/elf_segments.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
 
 namespace {
 
-template <class T>
-bool read(std::ifstream& file, std::uint64_t at, T& into) {
-  file.seekg(static_cast<std::streamoff>(at));
-  return static_cast<bool>(file.read(reinterpret_cast<char*>(&into), sizeof into));
-}
-
 bool is_static(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  Elf64_Ehdr header{};
-  if (!read(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr)) return false;
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment{};
-    if (!read(file, header.e_phoff + std::uint64_t{i} * sizeof segment, segment)) return false;
-    if (segment.p_type == PT_INTERP) return false;
-  }
-  return header.e_phnum > 0;
+  const std::vector<Elf64_Phdr> segments = segments_of(file);
+  return !segments.empty() &&
+         std::ranges::none_of(segments, [](const Elf64_Phdr& s) { return s.p_type == PT_INTERP; });
 }
 
 }  // namespace

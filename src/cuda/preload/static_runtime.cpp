@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/preload/replacements.hpp"
+
 namespace lockstep::cuda {
 namespace {
 
@@ -102,8 +104,8 @@ std::optional<ArchivedCode> ArchivedCode::read(std::string_view object) {
   const std::string_view names = sections.data(sections[sections[*symbols].sh_link]);
   each<Elf64_Sym>(sections.data(sections[*symbols]), [&](const Elf64_Sym& symbol) {
     const std::string_view name = text_at(names, symbol.st_name);
-    if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx == *text && is_runtime_name(name) &&
-        !part(found.code_, symbol.st_value, symbol.st_size).empty())
+    if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx == *text &&
+        !replacement_of(name, "").empty() && !part(found.code_, symbol.st_value, symbol.st_size).empty())
       found.functions_.push_back({std::string(name), symbol.st_value, symbol.st_size});
   });
   std::vector<Range> changed;

@@ -43,9 +43,4 @@ class ArchivedCode {
 /// The objects of an ar archive that hold a runtime; none where `archive` is no such file.
 [[nodiscard]] std::vector<ArchivedCode> read_runtime_archive(std::string_view archive);
 
-/// Is `name` a function of the CUDA runtime?
-[[nodiscard]] inline bool is_runtime_name(std::string_view name) {
-  return name.starts_with("cuda") || name.starts_with("__cuda");
-}
-
 }  // namespace lockstep::cuda

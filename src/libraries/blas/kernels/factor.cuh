@@ -9,22 +9,6 @@ namespace lockstep::libraries::blas {
 constexpr int kThreads = 256, kPanel = 32;
 
 template <class T>
-struct RealOf {
-  using Type = T;
-};
-template <class T>
-struct RealOf<Complex<T>> {
-  using Type = T;
-};
-template <class T>
-__device__ inline T magnitude(T x) {
-  return x < 0 ? -x : x;
-}
-template <class T>
-__device__ inline T magnitude(Complex<T> x) {
-  return magnitude(x.re) + magnitude(x.im);
-}
-template <class T>
 __device__ inline T real_part(T x) {
   return x;
 }

@@ -165,4 +165,21 @@ struct ScalarOf<Complex<T>> {
   }
 };
 
+template <class T>
+struct RealOf {
+  using Type = T;
+};
+template <class T>
+struct RealOf<Complex<T>> {
+  using Type = T;
+};
+template <class T>
+__device__ inline T magnitude(T x) {
+  return x < 0 ? -x : x;
+}
+template <class T>
+__device__ inline T magnitude(Complex<T> x) {
+  return magnitude(x.re) + magnitude(x.im);
+}
+
 }  // namespace lockstep::libraries::blas

@@ -5,23 +5,6 @@
 
 namespace lockstep::libraries::blas {
 
-template <class T>
-struct RealOf {
-  using Type = T;
-};
-template <class T>
-struct RealOf<Complex<T>> {
-  using Type = T;
-};
-template <class T>
-__device__ inline T magnitude(T x) {
-  return x < 0 ? -x : x;
-}
-template <class T>
-__device__ inline T magnitude(Complex<T> x) {
-  return magnitude(x.re) + magnitude(x.im);
-}
-
 /// What is reduced: the value of element i, how two values combine (the first from lower elements), what is
 /// stored.
 template <class Stored, class T>
