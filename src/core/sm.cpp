@@ -203,6 +203,13 @@ void Sm::learn(Address line) { state_->mio.learn(line); }
 
 const icnt::EntryLog& Sm::entries() const { return state_->mio.entries(); }
 
+Cycle Sm::earliest_cta_end(Cycle now) {
+  State& s = *state_;
+  if (s.fabric.launch->has_mail(s.index)) return now;
+  if (s.no_cta_end_before < now + sim::kInboxWindow) s.no_cta_end_before = s.earliest_cta_end(now);
+  return std::max(now, std::min(s.no_cta_end_before, s.launches.next_arrival()));
+}
+
 bool Sm::at_rest() const { return quiescent() && state_->at_rest(); }
 
 void Sm::persist(Archive& a) { a(*state_); }

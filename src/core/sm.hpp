@@ -37,6 +37,9 @@ class Sm final : public sim::Domain, public stats::CounterSource {
   void take_counters(std::uint8_t kernel, stats::KernelCounters& total) override;
   void take_profile(std::uint8_t kernel, stats::KernelProfile& total) override;
   [[nodiscard]] bool quiescent() const override;
+  /// Between windows: the SM reports no CTA freed or drained before this cycle, at least `now`, the next one
+  /// to be visited; kNever if none is there. CTAs that have not been sent to it yet do not count.
+  [[nodiscard]] Cycle earliest_cta_end(Cycle now);
   /// Quiescent, and its state may be kept.
   [[nodiscard]] bool at_rest() const;
   void persist(Archive& a);

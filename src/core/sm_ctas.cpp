@@ -31,6 +31,7 @@ void SmCtas::start_cta(const icnt::LaunchCta& launch, Cycle now) {
   Cta& cta = ctas[slot];
   cta = {};
   cta.trace = kernel.feed->take(launch.cta);
+  no_cta_end_before = now;  // to be found anew
   cta.index = launch.cta;
   cta.kernel = launch.kernel;
   if (launch.cluster.ranks > 1) join_cluster(slot, launch.cluster);
@@ -265,6 +266,19 @@ void SmCtas::report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now) {
   if (kind == icnt::CtaEvent::Kind::kDrained && mio.stored_to_peer(cta.kernel))
     now += config.sync.membar_system;
   fabric.cta_event->send(index, 0, now + done_latency, {kind, cta.kernel, cta.index, now});
+}
+
+/// A warp issues its records one by one, at most one a cycle, the first at `now`.
+Cycle SmCtas::earliest_cta_end(Cycle now) const {
+  Cycle earliest = kNever;
+  for (const Cta& cta : ctas) {
+    if (!cta.trace) continue;
+    std::ptrdiff_t left = 1;
+    if (!cta.freed)
+      for (const unsigned w : bits_of(cta.warps)) left = std::max(left, warps[w].end - warps[w].next);
+    earliest = std::min(earliest, now + static_cast<Cycle>(left - 1));
+  }
+  return earliest;
 }
 
 void SmCtas::count_residency(std::uint8_t kernel, Cycle now) {

@@ -39,6 +39,7 @@ struct SmCtas : SmWarps {
   void free_cta(Cta& cta, Cycle now);
   void free_held_ctas(Cycle now);
   void report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now);
+  [[nodiscard]] Cycle earliest_cta_end(Cycle now) const;
   void count_residency(std::uint8_t kernel, Cycle now);
   void release_cta_slot_if_drained(Cta& cta, Cycle now);
 

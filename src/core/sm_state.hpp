@@ -81,7 +81,7 @@ struct SmState {
               subcores, a.given(warps), a.given(scoreboard), mio_next, front_next, branch_free, barrier_free,
               mio, front, launches, a.given(ctas), a.given(held_ctas), a.given(in_flight), a.given(by_lane),
               a.given(free_handles), counters, resident_warps, resident_since, seen_launch, slot_launch,
-              carveout, next_age, profile);
+              carveout, next_age, a.given(no_cta_end_before), profile);
   }
 
   const config::GpuConfig config;
@@ -129,6 +129,7 @@ struct SmState {
   std::vector<std::uint64_t> slot_launch;     // by kernel slot: launch_sequence of its last CTA here
   unsigned carveout = 0;
   std::uint32_t next_age = 1;
+  Cycle no_cta_end_before = 0;                  // of those that are here; it may be later
   std::unique_ptr<InstructionProfile> profile;  // null: not profiled
 };
 

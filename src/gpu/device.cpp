@@ -105,6 +105,13 @@ bool Device::lock_overdue(Cycle now) const {
   });
 }
 
+Cycle Device::earliest_cta_end(Cycle now) const {
+  Cycle earliest = kNever;
+  for (const Part& part : sms_)
+    earliest = std::min(earliest, part.earliest_cta_end ? part.earliest_cta_end(now) : now);
+  return earliest;
+}
+
 std::vector<const icnt::EntryLog*> Device::entries() const {
   std::vector<const icnt::EntryLog*> all;
   for (const Part& part : sms_)

@@ -40,9 +40,10 @@ struct Part {
   std::function<void(std::vector<icnt::EntryTime>&)> visible_entries{};  // of a partition
   std::function<const icnt::EntryLog&()> entries{};                      // Sm::entries(); of an SM
   std::function<void(std::string&)> dump_idle_locks{};                   // of a partition
-  std::function<Cycle()> oldest_lock{};  // Partition::oldest_lock(); of a partition
-  std::function<bool()> at_rest{};       // Sm::at_rest(); of an SM
-  std::function<void(Address)> learn{};  // Sm::learn(); of an SM
+  std::function<Cycle()> oldest_lock{};            // Partition::oldest_lock(); of a partition
+  std::function<bool()> at_rest{};                 // Sm::at_rest(); of an SM
+  std::function<Cycle(Cycle)> earliest_cta_end{};  // Sm::earliest_cta_end(); of an SM
+  std::function<void(Address)> learn{};            // Sm::learn(); of an SM
   std::function<void(Archive&)> persist{};
 };
 
@@ -135,6 +136,8 @@ class Device {
   /// The counters of managed memory so far. Precondition: gmmu().
   [[nodiscard]] uvm::RunCounters managed_counters();
   [[nodiscard]] bool quiescent() const;
+  /// The smallest of Sm::earliest_cta_end().
+  [[nodiscard]] Cycle earliest_cta_end(Cycle now) const;
   /// No warp is resident: its state may be kept, whatever else is under way.
   [[nodiscard]] bool at_rest() const;
   template <class A>

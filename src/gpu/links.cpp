@@ -52,14 +52,14 @@ void Links::make_networks() {
     std::vector<std::uint32_t> numbers, nodes;  // of the ways; the receivers
     Time shortest = kNever;
   };
-  const std::vector<std::uint32_t> cells = cells_of(system_);
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Ends> all;  // by cell, or by what is at either end
+  const NodeCells cells = cells_of(system_);
+  constexpr std::uint32_t kWithin = 0xffffffff;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Ends> all;  // by cell, or by the tiers of both ends
   for (std::uint32_t w = 0; w < ways_.size(); ++w) {
     Way& way = ways_[w];
-    const auto end = [&](std::uint32_t node) { return std::max(cells[node], sim::CellDivision::kHub - 1); };
-    const bool within = cells[way.from] == cells[way.to];
-    Ends& ends =
-        all[within ? std::pair(cells[way.from], cells[way.from]) : std::pair(end(way.from), end(way.to))];
+    const bool within = cells.of_node[way.from] == cells.of_node[way.to];
+    Ends& ends = all[within ? std::pair(kWithin, cells.of_node[way.from])
+                            : std::pair(cells.tier_of(way.from), cells.tier_of(way.to))];
     way.source = static_cast<std::uint32_t>(ends.senders.size());
     ends.senders.push_back(nodes_[way.from]);
     ends.numbers.push_back(w);

@@ -20,8 +20,8 @@
 namespace lockstep::gpu {
 
 /// All of a system's links in both directions, its switches, and the networks that carry their messages: one
-/// for the links within each cell (cells_of()), and one each for those from one to another, to the hub and
-/// from it. The wires of a device are its peer port's. Switches, hosts and NICs work in the core clock of
+/// for the links within each cell (cells_of()), and one for those from the cells of each tier to those of
+/// each. The wires of a device are its peer port's. Switches, hosts and NICs work in the core clock of
 /// device 0.
 class Links {
  public:

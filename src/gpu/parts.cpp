@@ -11,6 +11,7 @@ Builder real_parts(bool profile) {
     Part part = make_part<core::Sm>(w.config, w.fabric, w.map, w.kernels, index, w.skip, w.managed, profile);
     auto& sm = static_cast<core::Sm&>(*part.domain);
     part.at_rest = [&sm] { return sm.at_rest(); };
+    part.earliest_cta_end = [&sm](Cycle now) { return sm.earliest_cta_end(now); };
     part.entries = [&sm]() -> const icnt::EntryLog& { return sm.entries(); };
     part.learn = [&sm](Address line) { sm.learn(line); };
     part.persist = [&sm](Archive& a) { sm.persist(a); };

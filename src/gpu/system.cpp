@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <span>
 
-#include "gpu/cells.hpp"
-
 namespace lockstep::gpu {
 namespace {
 
@@ -99,9 +97,24 @@ std::vector<sim::Rank> System::places() const {
 }
 
 sim::CellDivision System::cells() {
-  const std::uint32_t of_directory = cells_[devices_.size() - 1] + 1;
-  return {by_domain(cells_, sim::CellDivision::kCommon, of_directory), copy_ends(),
-          [this] { return host_.queue().copies_out() > 0; }};
+  const auto of_directory = static_cast<std::uint32_t>(cells_.tiers.size());
+  sim::CellDivision division{by_domain(cells_.of_node, sim::CellDivision::kCommon, of_directory),
+                             cells_.tiers};
+  std::vector<const sim::NetworkBase*> cta_ends;
+  for (const auto& device : devices_) cta_ends.push_back(device->fabric().cta_event.get());
+  division.at_times = {
+      {copy_ends(), [this](Time now) { return host_.queue().copies_out() > 0 ? now : kNever; }},
+      {cta_ends, [this](Time now) { return earliest_cta_end(now); }}};
+  return division;
+}
+
+Time System::earliest_cta_end(Time now) {
+  Time earliest = kNever;
+  for (std::uint16_t d = 0; d < devices(); ++d) {
+    const Cycle end = devices_[d]->earliest_cta_end(cycle(d, now));
+    if (end != kNever) earliest = std::min(earliest, time(d, end));
+  }
+  return earliest;
 }
 
 /// What is said of nodes, the host's program and the directory of managed memory, by domain.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/system_config.hpp"
+#include "gpu/cells.hpp"
 #include "gpu/device.hpp"
 #include "gpu/links.hpp"
 #include "gpu/networking.hpp"
@@ -47,7 +48,7 @@ class System {
     return clocks_[device].to_time.floor(cycle);
   }
 
-  /// The host's program is common to all. Copies end quickly, but only where some are under way.
+  /// The host's program is common to all. Copies and CTAs end quickly, but it is known when none does.
   [[nodiscard]] sim::CellDivision cells();
   // For a system that several ranks simulate.
   [[nodiscard]] bool is_here(std::uint16_t device) const { return map_.is_here(device); }
@@ -57,6 +58,8 @@ class System {
   [[nodiscard]] std::vector<const sim::NetworkBase*> copy_ends();
   /// Between windows: no copy ends before this time, as far as the host, which every rank has, can know.
   [[nodiscard]] Time earliest_copy_end(Time now);
+  /// Likewise, as far as is known from the warps, no SM reports a CTA freed or drained.
+  [[nodiscard]] Time earliest_cta_end(Time now);
 
   // Between windows.
   /// Whose memory is where has become known up to `apertures`.
@@ -114,7 +117,7 @@ class System {
 
   std::uint64_t base_khz_;
   RankMap map_;
-  std::vector<std::uint32_t> cells_;  // by node
+  NodeCells cells_;
   std::vector<sim::DomainId>
       node_ids_;  // by node: of devices the first of their ids, of others their only one
   sim::Elsewhere elsewhere_;

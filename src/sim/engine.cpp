@@ -119,32 +119,66 @@ void Engine::note_sources() {
 }
 
 void Engine::lead(Controller& controller) {
-  auto between = Clock::now();
+  between_ = Clock::now();
   while (begin_window(controller)) {
-    const unsigned team = worth_sharing() ? team_ : 1;
-    divide(team);
-    const auto start = Clock::now();
-    const double serial = seconds(start - between);
-    profile_.serial_seconds += serial;
-    if (options_.work_log) options_.work_log->window(serial);
-    between = run_window(team, start);
-    if (!plan_.empty()) finish_hub();
-    end_window(team);
+    if (plan_.empty()) {
+      to_ = find_awake(tiers_.front().order, now_, to_, awake_);
+      run_items(tiers_.front(), now_, to_, task_count_);
+    } else {
+      to_ = do_tier(0, now_, to_, task_count_);
+    }
+    end_window();
   }
-  profile_.serial_seconds += seconds_since(between);
+  profile_.serial_seconds += seconds_since(between_);
   sum_up();
 }
 
-/// Returns its end.
-Engine::TimePoint Engine::run_window(unsigned team, TimePoint start) {
-  if (options_.work_log) return do_logged_share(start);
-  if (team == 1) return do_share(0, 1, start);
+/// All of awake_, which are items of the tier, and the tasks.
+void Engine::run_items(Tier& tier, Time from, Time to, std::size_t tasks) {
+  run_from_ = from;
+  run_to_ = to;
+  run_tasks_ = tasks;
+  if (options_.shuffle) shuffle(awake_, shuffle_state_);
+  sampled_ = tier.runs++ % kSampleEvery == 0;
+  const unsigned team = worth_sharing(tier) ? team_ : 1;
+  divide(team);
+  const auto start = Clock::now();
+  const double serial = seconds(start - between_);
+  profile_.serial_seconds += serial;
+  if (options_.work_log) options_.work_log->window(serial);
+  run_window(team, start);
+  note_run(tier, team);
+}
+
+void Engine::run_window(unsigned team, TimePoint start) {
+  if (options_.work_log || team == 1) {
+    between_ = options_.work_log ? do_logged_share(start) : do_share(0, 1, start);
+    return;
+  }
   gate_->open();
   const auto wait = do_share(0, team, start);
   gate_->close(!options_.dynamic);
-  const auto end = Clock::now();
-  shares_[0].wait_seconds += seconds(end - wait);
-  return end;
+  between_ = Clock::now();
+  shares_[0].wait_seconds += seconds(between_ - wait);
+}
+
+void Engine::note_run(Tier& tier, unsigned team) {
+  double sum = 0, largest = 0;
+  for (unsigned t = 0; t < team; ++t) {
+    sum += shares_[t].window_seconds;
+    largest = std::max(largest, shares_[t].window_seconds);
+  }
+  if (team > 1) {
+    ++profile_.shared_windows;
+    profile_.largest_share += largest;
+    profile_.mean_share += sum / team;
+  } else {
+    profile_.alone_seconds += sum;
+  }
+  if (sampled_ && team > 1 && options_.dynamic) order_by_cost(tier.order);
+  tier.work_estimate += (sum - tier.work_estimate) / 8;
+  tier.sharing = tier.work_estimate > (tier.sharing ? kAloneBelow : kShareAbove);
+  profile_.awake_domains += plan_.empty() ? awake_.size() : 0;
 }
 
 void Engine::sum_up() {
@@ -175,7 +209,9 @@ void Engine::work(unsigned thread) {
   }
 }
 
-bool Engine::worth_sharing() const { return team_ > 1 && sharing_ && awake_.size() + task_count_ > 1; }
+bool Engine::worth_sharing(const Tier& tier) const {
+  return team_ > 1 && tier.sharing && awake_.size() + run_tasks_ > 1;
+}
 
 Time Engine::earliest() const {
   Time earliest = kNever;
@@ -183,6 +219,7 @@ Time Engine::earliest() const {
   return std::max(earliest, now_);
 }
 
+/// Sets now_, and to_ to the time by which the window must end.
 bool Engine::begin_window(Controller& controller) {
   for (;;) {
     if (now_ >= until_) {
@@ -203,20 +240,11 @@ bool Engine::begin_window(Controller& controller) {
       continue;
     }
     now_ = due;
-    if (plan_.empty()) {
-      to_ = std::min(now_ + options_.window, cut);
-      collect_awake();
-    } else {
-      to_ = std::min(now_ + (task_count_ > 0 ? options_.window : options_.cell_window), cut);
-      begin_cell_window();
-    }
-    if (options_.shuffle) shuffle(awake_, shuffle_state_);
-    sampled_ = profile_.windows % kSampleEvery == 0;
+    const bool long_one = !plan_.empty() && task_count_ == 0;
+    to_ = std::min(now_ + (long_one ? options_.cell_window : options_.window), cut);
     return true;
   }
 }
-
-void Engine::collect_awake() { to_ = find_awake(order_, now_, to_, awake_); }
 
 /// Who is awake in a window that begins at `from` and ends by `to`. Returns its end: the earliest arrival of
 /// a message that one of these may send, which it does when it is due and not before.
@@ -287,28 +315,12 @@ void Engine::note_sent(DomainId id, unsigned thread) {
     for (std::size_t i = kSentBits - 1; i < networks.size(); ++i) note(networks[i]);
 }
 
-void Engine::end_window(unsigned team) {
+void Engine::end_window() {
   rethrow_first_error();
-  double sum = 0, largest = 0;
-  for (unsigned t = 0; t < team; ++t) {
-    sum += shares_[t].window_seconds;
-    largest = std::max(largest, shares_[t].window_seconds);
-  }
-  if (team > 1) {
-    ++profile_.shared_windows;
-    profile_.largest_share += largest;
-    profile_.mean_share += sum / team;
-  } else {
-    profile_.alone_seconds += sum;
-  }
-  if (sampled_ && team > 1 && options_.dynamic) order_by_cost();
-  work_estimate_ += (sum - work_estimate_) / 8;
-  sharing_ = work_estimate_ > (sharing_ ? kAloneBelow : kShareAbove);
-
   profile_.window_cycles += to_ - now_;
-  profile_.awake_domains += plan_.empty() ? awake_.size() : 0;
   now_ = to_;
-  for (std::size_t g = cells_.size(); g < groups_.size(); ++g) flip(groups_[g], now_);
+  if (plan_.empty())
+    for (Group& group : groups_) flip(group, now_);
   ++profile_.windows;
   if (border_) border_->window_ended(next_);
   if (tasks_) tasks_->settle();

@@ -4,10 +4,11 @@
 // domain can affect another. All awake domains may therefore be advanced in any order and on any thread, with
 // the same result as cycle by cycle.
 //
-// Domains may be divided into cells, such as the nodes of a cluster, between which messages take longer than
+// Domains may be divided into cells, such as the GPUs of a cluster, between which messages take longer than
 // within them. Then a window ends before a message from one cell can arrive in another, and a thread advances
 // a whole cell, in windows of its own inside: it synchronises less often with other threads, and the cell's
-// state stays in a core's cache. Cells are used where there are enough of them for the threads.
+// state stays in a core's cache. What is between cells, such as NICs and switches, may be divided likewise.
+// Cells are used where there are enough of them for the threads.
 #pragma once
 
 #include <atomic>
@@ -65,7 +66,7 @@ class TaskSource {
 
 enum class DomainKind : std::uint8_t { kSm, kMemory, kOther, kCount };
 
-/// What the host did; never part of the simulated results.
+/// What the host did; never part of the simulated results. With cells, windows are those of the first tier.
 struct EngineProfile {
   std::uint64_t windows = 0, shared_windows = 0, window_cycles = 0, awake_domains = 0;
   double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
@@ -189,6 +190,13 @@ class Engine {
     std::uint64_t shuffle_state = 0;
     std::uint64_t awake_domains = 0;  // summed over windows
   };
+  /// The items that threads take one by one in one window: the cells of a tier, or without them all domains.
+  struct Tier {
+    std::vector<std::uint32_t> order;  // of visiting; with several threads by cost
+    std::uint64_t runs = 0;
+    double work_estimate = 0;  // seconds of work a run, smoothed
+    bool sharing = false;
+  };
   /// Networks whose mail is handed over at the same time: those within a cell, or others of one kind.
   struct alignas(64) Group {
     struct alignas(64) Noted {
@@ -205,19 +213,21 @@ class Engine {
   void note_sources();
   void make_cells();
   [[nodiscard]] bool cells_are_useful() const;
-  [[nodiscard]] Time earliest_of(std::uint32_t cell) const;
+  [[nodiscard]] Time earliest_of(std::span<const DomainId> domains) const;
   void begin_shares();
   void lead(Controller& controller);
   void work(unsigned thread);
   // The serial and the parallel part of a window; functions of their own in a profile, from which bench/guard
   // takes their shares of the host instructions.
   [[gnu::noinline]] bool begin_window(Controller& controller);
-  [[gnu::noinline]] TimePoint run_window(unsigned team, TimePoint start);
-  [[gnu::noinline]] void end_window(unsigned team);
-  void collect_awake();
-  void begin_cell_window();
-  void begin_hub();
-  void finish_hub();
+  [[gnu::noinline]] void run_window(unsigned team, TimePoint start);
+  [[gnu::noinline]] void end_window();
+  void run_items(Tier& tier, Time from, Time to, std::size_t tasks);
+  void note_run(Tier& tier, unsigned team);
+  Time do_tier(std::uint32_t number, Time from, Time limit, std::size_t tasks);
+  void begin_hub(std::uint32_t tier, Time from, Time to);
+  void finish_hub(std::uint32_t tier, Time from, Time to);
+  void do_hub(std::uint32_t tier, Time from, Time to);
   Time find_awake(std::span<const DomainId> order, Time from, Time to, std::vector<DomainId>& awake) const;
   void shuffle(std::vector<std::uint32_t>& items, std::uint64_t& state) const;
   void divide(unsigned team);
@@ -231,11 +241,11 @@ class Engine {
   [[nodiscard]] Time advance(Placed& placed, Time from, Time to) const;
   static double take_time(Share& share);
   void do_task(std::size_t task, unsigned thread);
-  void order_by_cost();
+  void order_by_cost(std::vector<std::uint32_t>& items) const;
   TimePoint do_logged_share(TimePoint start);
   void flip(Group& group, Time now);
   void sum_up();
-  [[nodiscard]] bool worth_sharing() const;
+  [[nodiscard]] bool worth_sharing(const Tier& tier) const;
   void rethrow_first_error();
 
   EngineOptions options_;
@@ -255,21 +265,21 @@ class Engine {
   TaskSource* tasks_ = nullptr;
 
   Time now_ = 0, to_ = 0, until_ = kNever;
-  Time hub_to_ = 0;  // how far the hub is advanced before the cells
-  // Items are what threads take one by one: cells, or without them domains.
-  std::vector<double> cost_;                    // by item: seconds of a window in which it is awake, smoothed
-  std::vector<std::uint32_t> order_;            // of visiting; with several threads by cost_
-  std::vector<std::uint32_t> awake_, divided_;  // divided_: memory for divide()
-  std::size_t task_count_ = 0;
+  std::vector<Tier> tiers_;         // of the plan; one without
+  std::vector<double> cost_;        // by cell, or without them by domain: seconds of a run, smoothed
+  Time run_from_ = 0, run_to_ = 0;  // of the items at hand
+  std::vector<std::uint32_t> awake_, divided_;  // these items; divided_: memory for divide()
+  std::size_t task_count_ = 0;                  // for the window at hand
+  std::size_t run_tasks_ = 0;                   // for the run at hand
   std::uint64_t shuffle_state_ = 0;
   std::atomic<bool> finished_{false};  // read by workers outside of windows
-  bool sampled_ = false, sharing_ = false;
+  bool sampled_ = false;
   std::unique_ptr<Gate> gate_;
   unsigned team_ = 1;
   alignas(64) std::atomic<std::size_t> next_task_{0};
   std::vector<Share> shares_;
   std::atomic<bool> failed_{false};  // some domain has an error
-  double work_estimate_ = 0;         // seconds of work a window, smoothed
+  TimePoint between_;                // end of the last run
   EngineProfile profile_;
 };
 

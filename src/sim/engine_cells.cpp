@@ -15,59 +15,74 @@ constexpr double kSmoothing = 2;  // measurements over which an item's cost is a
 
 /// Not with a border, whose windows are those of all processes, nor with a work log, which is of domains.
 bool Engine::cells_are_useful() const {
-  const std::uint32_t cells = division_.cells();
+  const std::uint32_t cells = division_.cells(0);
   if (cells < 2 || cells < kCellsPerThread * options_.threads || border_ || options_.work_log) return false;
   return options_.cell_window > options_.window &&
          std::ranges::all_of(networks_, [](const NetworkBase* n) { return n->latency() > 0; });
 }
 
-/// Items are cells, but for the hub, or without them domains.
 void Engine::make_cells() {
   plan_ = cells_are_useful() ? CellPlan(division_, networks_, options_.window) : CellPlan();
   cells_ = std::vector<Cell>(plan_.cells());
   for (std::size_t c = 0; c < cells_.size(); ++c) cells_[c].shuffle_state = shuffle_state_ + c;
   if (!plan_.empty())
     for (NetworkBase* network : networks_) network->give_once();
-  const std::size_t items = plan_.empty() ? domains_.size() : plan_.hub();
-  cost_.assign(items, 0);
-  order_.resize(items);
-  std::iota(order_.begin(), order_.end(), 0);
+  cost_.assign(plan_.empty() ? domains_.size() : plan_.cells(), 0);
+  tiers_ = std::vector<Tier>(plan_.empty() ? 1 : plan_.tiers());
+  for (std::uint32_t t = 0; t < plan_.tiers(); ++t) tiers_[t].order = plan_.cells_of(t);
+  if (plan_.empty()) {
+    tiers_.front().order.resize(domains_.size());
+    std::iota(tiers_.front().order.begin(), tiers_.front().order.end(), 0);
+  }
   groups_.assign(cells_.size(), {.noted = std::vector<Group::Noted>(1)});
-  groups_.resize(cells_.size() + CellPlan::kOutsides, {.noted = std::vector<Group::Noted>(options_.threads)});
+  groups_.resize(plan_.groups(), {.noted = std::vector<Group::Noted>(options_.threads)});
 }
 
-void Engine::begin_cell_window() {
-  const CellPlan::Window window = plan_.window(now_, to_, next_);
-  to_ = window.to;
-  hub_to_ = window.hub_to;
-  begin_hub();
+/// A window of the tier's cells and their hub, from `from` on. Returns its end.
+Time Engine::do_tier(std::uint32_t number, Time from, Time limit, std::size_t tasks) {
+  const CellPlan::Window window = plan_.window(number, from, limit, next_);
+  begin_hub(number, from, window.hub_to);
   awake_.clear();
-  for (const std::uint32_t c : order_)
-    if (!options_.skip || earliest_of(c) < to_) awake_.push_back(c);
+  for (const std::uint32_t c : tiers_[number].order)
+    if (!options_.skip || earliest_of(plan_.domains_of(c)) < window.to) awake_.push_back(c);
+  run_items(tiers_[number], from, window.to, tasks);
+  finish_hub(number, window.hub_to, window.to);
+  for (std::uint32_t kind = 0; kind < CellPlan::kOutsides; ++kind)
+    flip(groups_[plan_.group(number, static_cast<CellPlan::Outside>(kind))], window.to);
+  return window.to;
 }
 
 /// What cells have from the hub already they take first, as it will have more for them.
-void Engine::begin_hub() {
-  if (options_.skip && earliest_of(plan_.hub()) >= hub_to_) return;
-  Group& from_hub = groups_[cells_.size() + CellPlan::kFromHub];
+void Engine::begin_hub(std::uint32_t tier, Time from, Time to) {
+  if (options_.skip && earliest_of(plan_.hub_of(tier)) >= to) return;
+  Group& from_hub = groups_[plan_.group(tier, CellPlan::kFromHub)];
   shares_[0].mark = Clock::now();
   for (const std::uint32_t n : from_hub.with_mail)
     for (const DomainId d : networks_[n]->destination_domains())
-      if (next_[d] <= now_) do_domain(d, now_, now_, 0);
-  do_cell(plan_.hub(), now_, hub_to_, 0);
-  flip(from_hub, now_);
+      if (next_[d] <= from) do_domain(d, from, from, 0);
+  do_hub(tier, from, to);
+  flip(from_hub, from);
 }
 
-void Engine::finish_hub() {
-  if (hub_to_ == to_) return;
+void Engine::finish_hub(std::uint32_t tier, Time from, Time to) {
+  if (from == to) return;
   shares_[0].mark = Clock::now();
-  flip(groups_[cells_.size() + CellPlan::kToHub], hub_to_);
-  do_cell(plan_.hub(), hub_to_, to_, 0);
+  flip(groups_[plan_.group(tier, CellPlan::kToHub)], from);
+  do_hub(tier, from, to);
 }
 
-Time Engine::earliest_of(std::uint32_t cell) const {
+void Engine::do_hub(std::uint32_t tier, Time from, Time to) {
+  if (tier + 1 == plan_.tiers()) return do_cell(plan_.hub(), from, to, 0);
+  while (from < to) {
+    if (options_.skip) from = std::max(from, earliest_of(plan_.hub_of(tier)));
+    if (from >= to) return;
+    from = do_tier(tier + 1, from, to, 0);
+  }
+}
+
+Time Engine::earliest_of(std::span<const DomainId> domains) const {
   Time earliest = kNever;
-  for (const DomainId d : plan_.domains_of(cell)) earliest = std::min(earliest, next_[d]);
+  for (const DomainId d : domains) earliest = std::min(earliest, next_[d]);
   return earliest;
 }
 
@@ -75,16 +90,16 @@ void Engine::do_item(std::uint32_t item, unsigned thread) {
   Share& share = shares_[thread];
   share.item_seconds = 0;
   if (plan_.empty())
-    do_domain(item, now_, to_, thread);
+    do_domain(item, run_from_, run_to_, thread);
   else
-    do_cell(item, now_, to_, thread);
+    do_cell(item, run_from_, run_to_, thread);
   if (sampled_) cost_[item] += (share.item_seconds - cost_[item]) / kSmoothing;
 }
 
 void Engine::do_cell(std::uint32_t number, Time from, Time to, unsigned thread) {
   Cell& cell = cells_[number];
   while (from < to) {
-    if (options_.skip) from = std::max(from, earliest_of(number));
+    if (options_.skip) from = std::max(from, earliest_of(plan_.domains_of(number)));
     if (from >= to) return;
     const Time end =
         find_awake(plan_.domains_of(number), from, std::min(to, from + options_.window), cell.awake);

@@ -33,12 +33,12 @@ void Engine::divide(unsigned team) {
 Engine::TimePoint Engine::do_share(unsigned thread, unsigned team, TimePoint start) {
   Share& own = shares_[thread];
   if (options_.dynamic) {
-    for (std::size_t i; (i = next_task_.fetch_add(1, std::memory_order_relaxed)) < task_count_;)
+    for (std::size_t i; (i = next_task_.fetch_add(1, std::memory_order_relaxed)) < run_tasks_;)
       do_task(i, thread);
   } else {
-    for (std::size_t i = thread; i < task_count_; i += team) do_task(i, thread);
+    for (std::size_t i = thread; i < run_tasks_; i += team) do_task(i, thread);
   }
-  own.mark = sampled_ && task_count_ > 0 ? Clock::now() : start;
+  own.mark = sampled_ && run_tasks_ > 0 ? Clock::now() : start;
   if (options_.dynamic) {
     while (do_next_of(own, thread)) continue;
     for (unsigned t; (t = fullest(thread, team)) < team;) do_next_of(shares_[t], thread);
@@ -77,9 +77,9 @@ unsigned Engine::fullest(unsigned thread, unsigned team) const {
 /// All items on one thread, each timed. Returns its end.
 Engine::TimePoint Engine::do_logged_share(TimePoint start) {
   auto before = start;
-  for (std::size_t i = 0; i < task_count_ + awake_.size(); ++i) {
-    const bool task = i < task_count_;
-    const DomainId id = task ? 0 : awake_[i - task_count_];
+  for (std::size_t i = 0; i < run_tasks_ + awake_.size(); ++i) {
+    const bool task = i < run_tasks_;
+    const DomainId id = task ? 0 : awake_[i - run_tasks_];
     if (task) {
       do_task(i, 0);
     } else {
@@ -112,8 +112,8 @@ double Engine::take_time(Share& share) {
 }
 
 /// What is done in which order never shows in results; here it follows the host's times.
-void Engine::order_by_cost() {
-  std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+void Engine::order_by_cost(std::vector<std::uint32_t>& items) const {
+  std::sort(items.begin(), items.end(), [this](std::uint32_t a, std::uint32_t b) {
     return cost_[a] != cost_[b] ? cost_[a] > cost_[b] : a < b;
   });
 }

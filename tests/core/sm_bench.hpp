@@ -2,6 +2,7 @@
 // instruction.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -204,6 +205,7 @@ struct Result {
   std::uint64_t empty = 0;
   Cycle settled_at = 0;
   std::size_t events = 0;
+  std::vector<Cycle> event_times;
   bool finished = false, quiescent = false;
   std::string dump;
 };
@@ -212,6 +214,7 @@ struct BenchOptions {
   Cycle window = 16, delay = 100, limit = 1'000'000;
   bool skip = true;
   Cycle rest_at = 0;  // when all CTAs but the first are launched; beyond kFirstDone the first is long gone
+  std::function<void(Cycle, Sm&)> between_windows{};
 };
 inline constexpr Cycle kFirstDone = 100'000;
 
@@ -242,10 +245,12 @@ struct Stopper final : sim::Controller {
   Cycle limit;
   bool done = false, dead = false;
   Cycle end = 0;
+  std::function<void(Cycle)> between_windows{};
   Stopper(Launcher& l, std::size_t e, Cycle lim) : launcher(l), expected(e), limit(lim) {}
   Cycle boundary(Cycle now) override {
     done = launcher.events.size() >= expected || now >= limit;
     end = now;
+    if (between_windows) between_windows(now);
     return limit > now ? limit : kNever;
   }
   bool stop() const override { return done; }
@@ -284,6 +289,7 @@ inline Result run(Program& program, const config::GpuConfig& config = small_gpu(
   engine.add(launcher, sim::DomainKind::kOther);  // in the host's place
   fabric.register_with(engine);
   Stopper stopper(launcher, 2 * ctas, o.limit);
+  if (o.between_windows) stopper.between_windows = [&](Cycle now) { o.between_windows(now, sm); };
   engine.run(stopper);
   Result r;
   sm.settle(stopper.end);
@@ -294,6 +300,7 @@ inline Result run(Program& program, const config::GpuConfig& config = small_gpu(
   r.finished = r.events == 2 * ctas;
   r.quiescent = sm.quiescent();
   for (const auto& e : launcher.events) {
+    r.event_times.push_back(e.time);
     const Cycle since = e.time - config.cta_latency();
     r.cycles = std::max(r.cycles, since);
     if (e.cta > 0 && since > o.rest_at) r.rest = std::max(r.rest, since - o.rest_at);

@@ -1,4 +1,5 @@
 // The SM against closed forms: dependence and issue rates, operands, barriers, fences, attribution.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <numeric>
@@ -277,6 +278,42 @@ TEST_CASE("a CTA is freed when its warps end and drained when its stores are ack
   CHECK(r.cycles - r.freed >= 700);
   CHECK(r.quiescent);
   CHECK(p.released == 1);
+}
+
+TEST_CASE("no CTA ends before the time that is given between windows, which is late while much is left") {
+  const auto [ctas, stores] = GENERATE(std::pair(6u, true), std::pair(1u, false));
+  constexpr unsigned kChain = 900;
+  Program p(ctas);
+  for (unsigned w = 0; w < 3; ++w) {
+    if (w > 0) p.next_warp();
+    for (unsigned i = 0; i < kChain / (w + 1); ++i)  // two pipes: one instruction a cycle
+      p.add(i % 2 ? OpClass::kAlu : OpClass::kFp32, {i % 7}, {9});
+    if (stores) p.memory(OpClass::kStore, MemSpace::kGlobal, {}, {1, 2}, 0x7f0000000000, 4);
+  }
+  std::vector<std::pair<Cycle, Cycle>> asked;
+  BenchOptions o;
+  o.rest_at = 0;
+  o.between_windows = [&](Cycle now, Sm& sm) {
+    if (now > 0) asked.emplace_back(now, sm.earliest_cta_end(now));
+  };
+  const Result r = run(p, fast_fetch(), o);
+  REQUIRE(r.finished);
+  REQUIRE(asked.size() > 50);
+  if (!stores) {  // at the end the warp that is left issues in every cycle
+    const Cycle freed = r.event_times.front();
+    CHECK(
+        std::ranges::any_of(asked, [&](const auto& a) { return a.first + 5 < freed && a.second == freed; }));
+  }
+  Cycle longest = 0;
+  for (const auto& [now, end] : asked) {
+    CHECK(end >= now);
+    if (end != kNever) longest = std::max(longest, end - now);
+    for (const Cycle time : r.event_times)
+      if (time >= now && end > time) FAIL("asked at " << now << ": " << end << ", but one at " << time);
+  }
+  CHECK(longest >= kChain - 200);  // none has issued much of its longest warp's chain by then
+  CHECK(longest <= kChain);
+  CHECK(asked.back().second == kNever);
 }
 
 TEST_CASE("DEPBAR waits for closed groups of async copies beyond its count") {

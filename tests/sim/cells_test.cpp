@@ -1,5 +1,5 @@
 // Cells: how long windows between them are, by hand; and the same history as without them, however they are
-// run, with a hub, a common domain and a network that is used at times.
+// run, with a hub, with cells of a second tier, with a common domain and a network that is used at times.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>
@@ -37,7 +37,8 @@ struct Boundaries final : Controller {
 
 struct Latencies {
   Time direct = 60, to_hub = 20, from_hub = 25, at_times = 6;  // 0: no such network
-  bool has_common = false, in_use = false;
+  Time in_use_from = kNever;                                   // the network that is used at times
+  bool has_common = false;
 };
 
 /// The length of every window of four cells and a hub of one ticking domain each.
@@ -66,7 +67,9 @@ Time window_of(const Latencies& l) {
   connect({kCells}, ids, l.from_hub);
   connect(ids, ids, l.direct);
   connect(ids, ids, l.at_times);
-  engine.set_cells({cells, {networks.back().get()}, [&] { return l.in_use; }});
+  CellDivision division{cells};
+  division.at_times = {{{networks.back().get()}, [&](Time now) { return add_times(now, l.in_use_from); }}};
+  engine.set_cells(division);
   Boundaries all;
   engine.run(all);
   for (std::size_t i = 2; i < all.times.size(); ++i)
@@ -78,8 +81,54 @@ TEST_CASE("cells: a window is as long as the quickest way from one to another, b
   CHECK(window_of({}) == 45);
   CHECK(window_of({.direct = 44}) == 44);
   CHECK(window_of({.to_hub = 0, .from_hub = 0}) == 60);
-  CHECK(window_of({.in_use = true}) == 6);
+  CHECK(window_of({.in_use_from = 0}) == 6);
+  CHECK(window_of({.in_use_from = 30}) == 36);
+  CHECK(window_of({.in_use_from = 39}) == 45);
   CHECK(window_of({.has_common = true}) == 8);
+}
+
+/// Always due; notes what it is advanced by.
+struct Spans final : Domain {
+  Cycle advance(Cycle from, Cycle to) override {
+    if (to > from) all.emplace_back(from, to);
+    return to;
+  }
+  void settle(Cycle) override {}
+  void dump(std::string&) const override {}
+  std::vector<std::pair<Cycle, Cycle>> all;
+};
+
+/// Cells 0 and 1, doors 2 and 3 to them, of two cells of the second tier with a gate each, 4 and 5, and the
+/// hub, 6, which joins the gates.
+TEST_CASE(
+    "cells: those of a second tier are advanced in windows of their own, ahead of the first and after") {
+  Engine engine({.window = 100, .cell_window = 1000});
+  std::vector<Spans> domains(7);
+  for (Spans& domain : domains) (void)engine.add(domain, DomainKind::kOther);
+  std::vector<std::unique_ptr<Network<Ping>>> networks;
+  const auto connect = [&](const std::vector<DomainId>& from, const std::vector<DomainId>& to, Time latency) {
+    networks.push_back(std::make_unique<Network<Ping>>("n", from, to, latency));
+    engine.add(*networks.back());
+  };
+  connect({0, 1}, {2, 3}, 20);
+  connect({2, 3}, {0, 1}, 25);
+  connect({2}, {4}, 4);
+  connect({3}, {5}, 4);
+  connect({4}, {2}, 4);
+  connect({5}, {3}, 4);
+  connect({4, 5}, {6}, 9);
+  connect({6}, {4, 5}, 9);
+  engine.set_cells({{0, 1, 2, 3, 2, 3, CellDivision::kHub}, {0, 0, 1, 1}});
+  Boundaries all;
+  engine.run(all);
+  using Parts = std::vector<std::pair<Cycle, Cycle>>;
+  const auto first = [&](DomainId d, std::size_t parts) {
+    return Parts(domains[d].all.begin(), domains[d].all.begin() + static_cast<std::ptrdiff_t>(parts));
+  };
+  CHECK(first(0, 3) == Parts{{0, 45}, {45, 90}, {90, 135}});
+  // Windows of 9 + 9 between gates, up to when the first message from a cell comes (20), and to 45.
+  CHECK(first(6, 7) == Parts{{0, 9}, {9, 18}, {18, 20}, {20, 29}, {29, 38}, {38, 45}, {45, 54}});
+  CHECK(first(4, 8) == Parts{{0, 4}, {4, 8}, {8, 12}, {12, 16}, {16, 18}, {18, 20}, {20, 24}, {24, 28}});
 }
 
 /// Where a domain may send, and from where it has mail.
@@ -149,16 +198,22 @@ class CellTalker : public Domain {
   std::uint64_t commands_ = 0;
 };
 
-/// Five cells of three domains, a hub of two, and a common domain that sends commands.
+/// Five cells of three domains, a hub of two cells of two domains and one of none, and a common domain that
+/// sends commands. `tiers` false: the hub is not divided.
 class CellMachine {
  public:
-  explicit CellMachine(const EngineOptions& options) : engine(options) {
+  explicit CellMachine(const EngineOptions& options, bool tiers = true) : engine(options) {
+    CellDivision division;
     for (std::uint32_t d = 0; d < kDomains; ++d) {
       talkers.push_back(std::make_unique<CellTalker>(d));
       engine.add(*talkers.back(), DomainKind::kOther);
-      cells.push_back(d < kInCells ? d / 3 : d < kInCells + 2 ? CellDivision::kHub : CellDivision::kCommon);
+      division.cell_of.push_back(d < kInCells ? d / 3 : CellDivision::kHub);
+      if (tiers && d >= kInCells && d < kInCells + 4) division.cell_of.back() = 5 + (d - kInCells) / 2;
     }
-    const std::vector<DomainId> hub{kInCells, kInCells + 1}, common{kInCells + 2};
+    division.cell_of.back() = CellDivision::kCommon;
+    if (tiers) division.tiers = {0, 0, 0, 0, 0, 1, 1};
+    const std::vector<DomainId> hub{kInCells, kInCells + 1, kInCells + 2, kInCells + 3}, last{kInCells + 4},
+        common{kInCells + 5};
     std::vector<DomainId> doors, all;
     for (DomainId d = 0; d < kInCells; d += 3) {
       doors.push_back(d);
@@ -167,7 +222,11 @@ class CellMachine {
     }
     connect(doors, hub, 20);
     connect(hub, doors, 25);
-    connect(hub, hub, 7);
+    for (const DomainId d : {hub[0], hub[2]}) connect({d, d + 1}, {d, d + 1}, 3);
+    connect({hub[1], hub[2]}, {hub[0], hub[3]}, 13);
+    connect(hub, last, 8);
+    connect(last, hub, 6);
+    connect(last, common, 31);
     connect(all, all, 60);
     connect(all, common, 40);
     Network<Ping>& commands = connect(common, all, 30);
@@ -178,7 +237,9 @@ class CellMachine {
       talkers[d]->outgoing.pop_back();
     }
     (void)commands;
-    engine.set_cells({cells, {&answers}, [this] { return talkers.back()->awaits_answers(); }});
+    division.at_times = {
+        {{&answers}, [this](Time now) { return talkers.back()->awaits_answers() ? now : kNever; }}};
+    engine.set_cells(division);
   }
   CellMachine(const CellMachine&) = delete;
   CellMachine& operator=(const CellMachine&) = delete;
@@ -193,11 +254,10 @@ class CellMachine {
     a(engine);
     for (const auto& network : networks) a(*network);
   }
-  static constexpr std::uint32_t kInCells = 15, kDomains = kInCells + 3;
+  static constexpr std::uint32_t kInCells = 15, kDomains = kInCells + 6;
   Engine engine;
   std::vector<std::unique_ptr<CellTalker>> talkers;
   std::vector<std::unique_ptr<Network<Ping>>> networks;
-  std::vector<std::uint32_t> cells;
 
  private:
   /// Sources have numbers of their own in each network.
@@ -217,8 +277,8 @@ class CellMachine {
 
 constexpr Time kCellsEnd = 3000;
 
-std::vector<std::uint64_t> cells_run(const EngineOptions& options, std::uint64_t& windows) {
-  CellMachine machine(options);
+std::vector<std::uint64_t> cells_run(const EngineOptions& options, bool tiers, std::uint64_t& windows) {
+  CellMachine machine(options, tiers);
   Recorder recorder;
   recorder.stop_at = kCellsEnd;
   recorder.cut_every = 730;
@@ -229,12 +289,12 @@ std::vector<std::uint64_t> cells_run(const EngineOptions& options, std::uint64_t
 
 TEST_CASE("cells: the history is that of single domains, for all windows, threads, orders and schedules") {
   std::uint64_t windows = 0, cycles = 0;
-  const auto expected = cells_run({.window = 1, .skip = false}, cycles);
+  const auto expected = cells_run({.window = 1, .skip = false}, true, cycles);
   CHECK(cycles == kCellsEnd);
   for (const unsigned threads : {1u, 2u, 4u})  // four are too many for five cells
     for (const Time cell_window : {2u, 33u, 1000u})
       for (const bool skip : {true, false})
-        for (const int shuffle : {-1, 3, 4}) {
+        for (const int shuffle : {-1, 3, 4, 5}) {
           EngineOptions options{.threads = threads,
                                 .dynamic = shuffle != 3,
                                 .window = cell_window == 33 ? Time{2} : Time{30},
@@ -242,14 +302,14 @@ TEST_CASE("cells: the history is that of single domains, for all windows, thread
                                 .cell_window = cell_window};
           if (shuffle >= 0) options.shuffle = static_cast<std::uint64_t>(shuffle);
           CAPTURE(threads, cell_window, skip, shuffle);
-          CHECK(cells_run(options, windows) == expected);
+          CHECK(cells_run(options, shuffle != 5, windows) == expected);
           if (threads < 3 && cell_window == 1000) CHECK(windows < cycles / 8);
         }
 }
 
 TEST_CASE("cells: a state kept between windows goes on with cells or without, as without a break") {
   std::uint64_t windows = 0;
-  const auto expected = cells_run({.window = 1}, windows);
+  const auto expected = cells_run({.window = 1}, true, windows);
   lockstep::test::Random32 random(5);
   auto machine = std::make_unique<CellMachine>(EngineOptions{.window = 30, .cell_window = 1000});
   Recorder recorder;
@@ -259,7 +319,8 @@ TEST_CASE("cells: a state kept between windows goes on with cells or without, as
     auto next = std::make_unique<CellMachine>(EngineOptions{.threads = 1 + random() % 3,
                                                             .window = 1 + random() % 30,
                                                             .shuffle = now,
-                                                            .cell_window = random() % 2 * 1000});
+                                                            .cell_window = random() % 2 * 1000},
+                                              random() % 2 == 0);
     lockstep::test::restore(*machine, *next);
     machine = std::move(next);
   }
