@@ -17,6 +17,9 @@
 
 namespace lockstep::mem {
 
+/// Data take dram.latency_ps from a channel to the L2, so the channels may lag behind the L2: each is brought
+/// up to date by what is pushed to it, and all of them before data of theirs can arrive. While a write queue
+/// is full they do not lag, as slices may wait for room.
 class Controller {
  public:
   Controller(const config::GpuConfig& config, std::uint32_t partition, stats::PartitionCounters* counters)
@@ -59,27 +62,37 @@ class Controller {
     push(now, p, {p.row, p.bank, bursts_[sectors].count, kernel, true, {}});
   }
 
-  /// DRAM edge at which something is due.
+  /// DRAM edge at which something is due; while the channels lag it may be past.
   [[nodiscard]] Cycle next_event() const { return next_; }
+  [[nodiscard]] bool may_lag() const { return !full_; }
+  /// Does what is due before DRAM edge `end`. Precondition: may_lag(), or nothing is due.
+  void catch_up(Cycle end);
   /// One DRAM edge. True when a write left a queue.
   bool tick(Cycle edge, bool visit_all);
-  /// Edges with something due, in order, while they are before `end` and not later in time than the L2 edge
-  /// `l2`; stops after one that concerns the slices before that. Returns the edge at which a write left a
-  /// queue, else kNever.
+  /// Unless the channels may lag: edges with something due, in order, while they are before `end` and not
+  /// later in time than the L2 edge `l2`; stops after one that concerns the slices before that. Returns the
+  /// edge at which a write left a queue, else kNever.
   [[nodiscard]] Cycle run(Cycle end, Cycle l2) {
+    if (!full_) return kNever;
     const sim::Wide limit = sim::Wide{l2} * dram_khz_;
     while (next_ < end && sim::Wide{next_} * l2_khz_ <= limit && next_return_ >= l2) {
       const Cycle edge = next_;
-      if (tick(edge, false)) return edge;
+      if (!tick(edge, false)) continue;
+      full_ = any_full();
+      return edge;
     }
     return kNever;
   }
 
-  /// L2 edge at which the next data arrive.
-  [[nodiscard]] Cycle next_return() const { return next_return_; }
+  /// L2 edge at which the next data arrive, or may arrive from a channel that lags.
+  [[nodiscard]] Cycle next_return() const { return std::min(next_return_, next_catch_up_); }
   /// f(FillTarget) for all data that have arrived by L2 edge `now`.
   template <class F>
   void take_returns(Cycle now, F&& f) {
+    if (next_catch_up_ <= now) {
+      catch_up(to_dram_.floor(now) + 1);
+      next_catch_up_ = channels_idle() ? kNever : now + latency_ + 1;
+    }
     if (next_return_ > now) return;
     next_return_ = kNever;
     for (Ring<Return>& ring : returns_) {
@@ -95,7 +108,7 @@ class Controller {
   void persist(A& a) {
     a.members(*this, a.given(map_), a.given(l2_khz_), a.given(dram_khz_), a.given(to_dram_), a.given(to_l2_),
               a.given(latency_), a.given(bursts_), a.given(fetches_), channels_, returns_, next_,
-              next_return_);
+              next_return_, next_catch_up_, full_);
   }
 
  private:
@@ -113,6 +126,17 @@ class Controller {
   }
   static Bursts bursts(SectorMask sectors, std::uint32_t burst_bytes);
   void push(Cycle now, const DramPlace& p, const DramTransaction& work);
+  /// Whether a write left.
+  bool tick_channel(std::size_t c, Cycle edge, Cycle end);
+  void run_channel(std::size_t c, Cycle end) {
+    while (channels_[c].next_event() < end) (void)tick_channel(c, channels_[c].next_event(), end);
+  }
+  [[nodiscard]] bool channels_idle() const {
+    return std::ranges::all_of(channels_, [](const DramChannel& channel) { return channel.idle(); });
+  }
+  [[nodiscard]] bool any_full() const {
+    return !std::ranges::all_of(channels_, [](const DramChannel& channel) { return channel.write_room(); });
+  }
 
   DramMap map_;
   std::uint64_t l2_khz_, dram_khz_;
@@ -123,6 +147,8 @@ class Controller {
   std::vector<DramChannel> channels_;
   std::vector<Ring<Return>> returns_;  // by channel, ascending
   Cycle next_ = kNever, next_return_ = kNever;
+  Cycle next_catch_up_ = kNever;  // L2 edge before which nothing arrives but what returns_ has
+  bool full_ = false;             // a write queue is
 };
 
 }  // namespace lockstep::mem

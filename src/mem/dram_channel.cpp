@@ -5,13 +5,21 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <utility>
 
 namespace lockstep::mem {
 namespace {
 
-void assign_bit(std::vector<std::uint64_t>& set, std::uint32_t i, bool value) {
-  const std::uint64_t bit = std::uint64_t{1} << i % 64;
-  set[i / 64] = value ? set[i / 64] | bit : set[i / 64] & ~bit;
+bool is_column(const BankCandidate& candidate) { return candidate.command >= DramCommand::kRead; }
+
+/// f(i) for each bit of `bits`.
+template <class F>
+void each_bit(std::uint32_t bits, F&& f) {
+  for (; bits; bits &= bits - 1) f(static_cast<std::uint32_t>(std::countr_zero(bits)));
+}
+
+void assign(std::uint32_t& bits, std::uint32_t i, bool value) {
+  bits = (bits & ~(1u << i)) | std::uint32_t{value} << i;
 }
 
 }  // namespace
@@ -33,10 +41,7 @@ DramChannel::DramChannel(const config::DramGroup& dram, stats::PartitionCounters
       queue_(dram.bank_groups * dram.banks_per_group, dram.read_queue + dram.write_queue),
       direction_(dram),
       banks_(dram.bank_groups * dram.banks_per_group),
-      candidates_(banks_.size()),
-      column_banks_((banks_.size() + 63) / 64),
-      row_banks_(column_banks_.size()),
-      oldest_(dram.bank_groups, kNoBank),
+      groups_(dram.bank_groups),
       banks_per_group_(dram.banks_per_group),
       first_refresh_(first_refresh),
       next_refresh_(first_refresh) {}
@@ -52,33 +57,78 @@ void DramChannel::push_read(Cycle visible, const DramTransaction& work) {
 void DramChannel::push_write(Cycle visible, const DramTransaction& work) { push(visible, work); }
 
 void DramChannel::push(Cycle visible, const DramTransaction& work) {
-  queue_.push(work);
-  update_direction();
-  if (work.write == direction_.writing()) update_candidate(work.bank);
-  if (column_stale_ || row_stale_) next_ = std::min(next_, visible);
+  const std::uint16_t newest = enqueue(work);
+  update_direction(visible);
+  if (work.write == direction_.writing()) {
+    const Bank& bank = banks_[work.bank];
+    set_candidate(work.bank, candidate_with(bank.candidate, queue_, bank.state, newest), visible);
+  }
+  find_picks(visible);
 }
 
-void DramChannel::update_direction() {
+std::uint16_t DramChannel::enqueue(const DramTransaction& work) {
+  groups_[timing_.group_of(work.bank)].waiting[work.write] |= bit_of(work.bank);
+  return queue_.push(work);
+}
+
+void DramChannel::dequeue(std::uint16_t transaction) {
+  queue_.remove(transaction);
+  const DramTransaction& work = queue_[transaction].work;
+  if (queue_.head(work.bank, work.write) == DramQueue::kNone)
+    groups_[timing_.group_of(work.bank)].waiting[work.write] &= ~bit_of(work.bank);
+}
+
+/// Banks that have neither a candidate nor get one are not even read.
+void DramChannel::update_direction(Cycle from) {
   if (!direction_.update(queue_.reads(), queue_.writes())) return;
-  for (std::uint32_t b = 0; b < banks_.size(); ++b) update_candidate(b);
+  for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+    const Group& group = groups_[g];
+    each_bit(group.columns | group.rows | group.waiting[direction_.writing()],
+             [&](std::uint32_t b) { update_candidate(g * banks_per_group_ + b, from); });
+  }
 }
 
-void DramChannel::update_candidate(std::uint32_t b) {
-  const BankCandidate now = candidate_of(queue_, banks_[b], b, direction_.writing());
-  BankCandidate& candidate = candidates_[b];
+void DramChannel::update_candidate(std::uint32_t b, Cycle from) {
+  set_candidate(b, candidate_of(queue_, banks_[b].state, b, direction_.writing()), from);
+}
+
+void DramChannel::set_candidate(std::uint32_t b, const BankCandidate& now, Cycle from) {
+  BankCandidate& candidate = banks_[b].candidate;
   if (now.transaction == candidate.transaction && now.command == candidate.command) return;
-  const auto is_column = [](const BankCandidate& w) {
-    return w.transaction != DramQueue::kNone && w.command >= DramCommand::kRead;
-  };
-  const auto is_row = [](const BankCandidate& w) {
-    return w.transaction != DramQueue::kNone && w.command < DramCommand::kRead;
-  };
-  column_stale_ |= is_column(now) || is_column(candidate);
-  row_stale_ |= is_row(now) || is_row(candidate);
+  if (candidate.transaction != DramQueue::kNone) take_out(b);
   candidate = now;
-  oldest_[timing_.group_of(b)] = kUnknown;
-  assign_bit(column_banks_, b, is_column(now));
-  assign_bit(row_banks_, b, is_row(now));
+  if (now.transaction != DramQueue::kNone) put_in(b, from);
+}
+
+void DramChannel::take_out(std::uint32_t b) {
+  const std::uint32_t g = timing_.group_of(b);
+  Group& group = groups_[g];
+  if (is_column(banks_[b].candidate)) {
+    group.columns &= ~bit_of(b);
+    assign(column_groups_, g, group.columns != 0);
+    if (group.oldest == b) group.oldest = kUnknown;
+    column_stale_ |= column_pick_.bank == b;
+  } else {
+    group.rows &= ~bit_of(b);
+    assign(row_groups_, g, group.rows != 0);
+    row_stale_ |= row_pick_.bank == b;
+  }
+}
+
+void DramChannel::put_in(std::uint32_t b, Cycle from) {
+  const std::uint32_t g = timing_.group_of(b);
+  Group& group = groups_[g];
+  const BankCandidate& candidate = banks_[b].candidate;
+  if (is_column(candidate)) {
+    if (group.columns == 0 || (group.oldest != kUnknown && candidate.age < group.age)) note_oldest(group, b);
+    group.columns |= bit_of(b);
+    column_groups_ |= 1u << g;
+    if (!column_stale_) column_pick_.offer(pick_of(b, from));
+  } else {
+    group.rows |= bit_of(b);
+    row_groups_ |= 1u << g;
+    if (!row_stale_) row_pick_.offer(pick_of(b, from));
+  }
 }
 
 /// Refreshes that fell due while the channel slept change nothing but the banks, so they are made up for
@@ -107,121 +157,134 @@ void DramChannel::skip_refreshes(Cycle edge) {
 /// from activating.
 void DramChannel::refresh_banks(std::uint32_t begin, std::uint32_t end, Cycle due) {
   Cycle precharge = due, start = due;
+  column_stale_ = row_stale_ = true;
   for (std::uint32_t b = begin; b < end; ++b) {
-    if (banks_[b].open) precharge = std::max(precharge, timing_.earliest(DramCommand::kPrecharge, b));
+    if (banks_[b].state.open) precharge = std::max(precharge, timing_.earliest(DramCommand::kPrecharge, b));
     start = std::max(start, timing_.bank_ready(DramCommand::kActivate, b));
   }
   for (std::uint32_t b = begin; b < end; ++b) {
-    if (!banks_[b].open) continue;
+    if (!banks_[b].state.open) continue;
     start = std::max(start, precharge + precharge_time_);
-    banks_[b] = {};
-    update_candidate(b);
+    banks_[b].state = {};
+    update_candidate(b, due);
   }
   for (std::uint32_t b = begin; b < end; ++b) timing_.rest(b, start + refresh_time_);
-  column_stale_ = row_stale_ = true;
 }
 
 void DramChannel::find_picks(Cycle from) {
   if (column_stale_) column_pick_ = first_column(from);
-  if (row_stale_) row_pick_ = first_of(row_banks_, 0, static_cast<std::uint32_t>(banks_.size()), from);
+  if (row_stale_) row_pick_ = first_row(from);
   column_stale_ = row_stale_ = false;
   next_ = std::min(column_pick_.at, row_pick_.at);
   if (next_ != kNever) next_ = std::max(std::min(next_, next_refresh_), from);
 }
 
-/// What can be issued first among the candidates of banks [begin, end), then what is older.
-DramChannel::Pick DramChannel::first_of(const BankSet& banks, std::uint32_t begin, std::uint32_t end,
-                                        Cycle from) const {
+DramChannel::Pick DramChannel::pick_of(std::uint32_t b, Cycle from) const {
+  const BankCandidate& candidate = banks_[b].candidate;
+  return {std::max(timing_.earliest(candidate.command, b), from), candidate.age, b};
+}
+
+DramChannel::Pick DramChannel::first_row(Cycle from) const {
   Pick best;
-  for (std::uint32_t word = begin / 64; word * 64 < end; ++word) {
-    std::uint64_t bits = banks[word];
-    if (begin > word * 64) bits &= ~std::uint64_t{0} << begin % 64;
-    if (end < word * 64 + 64) bits &= (std::uint64_t{1} << end % 64) - 1;
-    for (; bits; bits &= bits - 1) {
-      const std::uint32_t b = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-      const BankCandidate& candidate = candidates_[b];
-      const Cycle at = std::max(timing_.earliest(candidate.command, b), from);
-      if (at > best.at) continue;
-      if (at < best.at || candidate.age < best.age) best = {at, candidate.age, b};
-    }
-  }
+  each_bit(row_groups_, [&](std::uint32_t g) {
+    each_bit(groups_[g].rows, [&](std::uint32_t b) { best.offer(pick_of(g * banks_per_group_ + b, from)); });
+  });
   return best;
 }
 
-/// The same for column commands. The oldest candidate of a group is its best unless its own bank is not ready
-/// yet.
+/// The oldest candidate of a group is its best unless its own bank is not ready yet.
 DramChannel::Pick DramChannel::first_column(Cycle from) {
-  const DramCommand command = direction_.writing() ? DramCommand::kWrite : DramCommand::kRead;
+  const DramCommand command = direction_.column();
   Pick best;
-  for (std::uint32_t g = 0; g < oldest_.size(); ++g) {
-    if (oldest_[g] == kUnknown) oldest_[g] = static_cast<std::uint16_t>(oldest_column(g));
-    const std::uint32_t b = oldest_[g];
-    if (b == kNoBank) continue;
+  each_bit(column_groups_, [&](std::uint32_t g) {
+    Group& group = groups_[g];
+    if (group.oldest == kUnknown) find_oldest(g);
     const Cycle at = std::max(timing_.shared_ready(command, g), from);
-    if (at > best.at) continue;
-    if (timing_.bank_ready(command, b) <= at) {
-      if (at < best.at || candidates_[b].age < best.age) best = {at, candidates_[b].age, b};
-      continue;
+    if (at > best.at) return;
+    if (group.ready <= at) {
+      best.offer({at, group.age, group.oldest});
+    } else {
+      each_bit(group.columns, [&](std::uint32_t b) { best.offer(pick_of(g * banks_per_group_ + b, from)); });
     }
-    const Pick other = first_of(column_banks_, g * banks_per_group_, (g + 1) * banks_per_group_, from);
-    if (other.at < best.at || (other.at == best.at && other.age < best.age)) best = other;
-  }
+  });
   return best;
 }
 
-std::uint32_t DramChannel::oldest_column(std::uint32_t group) {
-  std::uint32_t oldest = kNoBank;
-  for (std::uint32_t b = group * banks_per_group_; b < (group + 1) * banks_per_group_; ++b)
-    if ((column_banks_[b / 64] >> b % 64 & 1) &&
-        (oldest == kNoBank || candidates_[b].age < candidates_[oldest].age))
-      oldest = b;
-  return oldest;
+/// Precondition: the group has a column candidate.
+void DramChannel::find_oldest(std::uint32_t g) {
+  Group& group = groups_[g];
+  each_bit(group.columns, [&](std::uint32_t i) {
+    const std::uint32_t b = g * banks_per_group_ + i;
+    if (group.oldest == kUnknown || banks_[b].candidate.age < group.age) note_oldest(group, b);
+  });
+}
+
+void DramChannel::note_oldest(Group& group, std::uint32_t b) {
+  const BankCandidate& candidate = banks_[b].candidate;
+  group.oldest = b;
+  group.age = candidate.age;
+  group.ready = timing_.bank_ready(candidate.command, b);
 }
 
 void DramChannel::issue_row(Cycle edge) {
   const std::uint32_t b = row_pick_.bank;
-  const BankCandidate candidate = candidates_[b];
-  const DramTransaction& work = queue_[candidate.transaction].work;
-  timing_.issue(candidate.command, b, edge);
-  stats::PartitionCounters& count = counters_[work.kernel];
-  if (candidate.command == DramCommand::kActivate) {
-    banks_[b] = {work.row, true, true};
-    ++count.dram_activates;
-  } else {
-    banks_[b] = {};
-    ++count.dram_precharges;
-  }
+  BankCandidate next = banks_[b].candidate;
+  const DramTransaction& work = queue_[next.transaction].work;
+  timing_.issue(next.command, b, edge);
   row_stale_ = true;
-  update_candidate(b);
+  stats::PartitionCounters& count = counters_[work.kernel];
+  if (next.command == DramCommand::kActivate) {
+    banks_[b].state = {work.row, true, true};
+    ++count.dram_activates;
+    next.command = work.write ? DramCommand::kWrite : DramCommand::kRead;
+  } else {
+    banks_[b].state = {};
+    ++count.dram_precharges;
+    next.command = DramCommand::kActivate;
+  }
+  set_candidate(b, next, edge + 1);
+}
+
+const DramTransaction* DramChannel::issue_columns(Cycle& edge, Cycle end) {
+  if (std::exchange(row_stale_, false)) row_pick_ = first_row(edge + 1);
+  end = std::min({end, next_refresh_, row_pick_.at});
+  for (;;) {
+    if (const DramTransaction* done = issue_column(edge)) return done;
+    column_pick_ = first_column(edge + 1);
+    column_stale_ = false;
+    if (column_pick_.at >= end) return nullptr;
+    edge = column_pick_.at;
+  }
 }
 
 const DramTransaction* DramChannel::issue_column(Cycle edge) {
   const std::uint32_t b = column_pick_.bank;
-  const BankCandidate candidate = candidates_[b];
-  DramTransaction& work = queue_[candidate.transaction].work;
-  timing_.issue(candidate.command, b, edge);
+  Bank& bank = banks_[b];
+  const std::uint16_t transaction = bank.candidate.transaction;
+  DramTransaction& work = queue_[transaction].work;
+  timing_.issue(bank.candidate.command, b, edge);
+  column_stale_ = true;
   stats::PartitionCounters& count = counters_[work.kernel];
   ++(work.write ? count.dram_writes : count.dram_reads);
-  ++(banks_[b].fresh ? count.dram_row_misses : count.dram_row_hits);
+  ++(bank.state.fresh ? count.dram_row_misses : count.dram_row_hits);
   count.dram_bytes += burst_bytes_;
-  banks_[b].fresh = false;
-  column_stale_ = true;
+  bank.state.fresh = false;
   if (--work.bursts > 0) return nullptr;
-  queue_.remove(candidate.transaction);
   done_ = work;
-  candidates_[b].transaction = DramQueue::kNone;
-  admit_waiting();
-  update_direction();
-  update_candidate(b);
+  set_candidate(b, {}, edge + 1);
+  dequeue(transaction);
+  admit_waiting(edge + 1);
+  update_direction(edge + 1);
+  update_candidate(b, edge + 1);
   return &done_;
 }
 
-void DramChannel::admit_waiting() {
+void DramChannel::admit_waiting(Cycle from) {
   while (!waiting_.empty() && queue_.reads() < read_capacity_) {
     const std::uint16_t bank = waiting_.front().bank;
-    queue_.push(waiting_.front());
+    enqueue(waiting_.front());
     waiting_.pop();
-    if (!direction_.writing()) update_candidate(bank);
+    if (!direction_.writing()) update_candidate(bank, from);
   }
 }
 
@@ -232,11 +295,12 @@ void DramChannel::dump(std::string& out) const {
                  queue_.reads(), waiting_.size(), queue_.writes(),
                  direction_.writing() ? "writing" : "reading", next_);
   for (std::uint32_t b = 0; b < banks_.size(); ++b) {
-    if (candidates_[b].transaction == DramQueue::kNone) continue;
-    const DramTransaction& work = queue_[candidates_[b].transaction].work;
+    const auto& [state, candidate] = banks_[b];
+    if (candidate.transaction == DramQueue::kNone) continue;
+    const DramTransaction& work = queue_[candidate.transaction].work;
     fmt::format_to(to, "    bank {}: {}, wants row {:#x}, {} bursts left, for mshr {} of slice {}\n", b,
-                   banks_[b].open ? fmt::format("row {:#x} open", banks_[b].row) : "closed", work.row,
-                   work.bursts, work.fill.mshr, work.fill.slice);
+                   state.open ? fmt::format("row {:#x} open", state.row) : "closed", work.row, work.bursts,
+                   work.fill.mshr, work.fill.slice);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <stdexcept>
 
 namespace lockstep::mem {
@@ -13,17 +14,25 @@ DramTiming::DramTiming(const config::DramGroup& dram, const std::vector<DramRule
       first_group_(kCommands),
       first_bank_(first_group_ + groups_ * kCommands),
       ready_(first_bank_ + banks_ * kCommands) {
-  for (const DramRule& rule : rules) {
-    if (rule.count == 0) throw std::invalid_argument("a DRAM timing rule counts 0 commands");
-    const auto first = static_cast<unsigned>(rule.first);
-    const Effect effect{rule.scope, static_cast<std::uint8_t>(rule.then), rule.cycles};
-    if (rule.count == 1) {
-      effects_[first].push_back(effect);
-    } else {
-      const std::uint32_t n = places(rule.scope);
-      windows_[first].push_back({effect, rule.count, std::vector<Cycle>(std::size_t{n} * rule.count),
-                                 std::vector<std::uint32_t>(n)});
-    }
+  for (unsigned c = 0; c < kCommands; ++c) {
+    for (const DramRule& rule : rules)
+      if (rule.first == static_cast<DramCommand>(c)) add(rule);
+    first_effect_[c + 1] = static_cast<std::uint16_t>(effects_.size());
+  }
+}
+
+void DramTiming::add(const DramRule& rule) {
+  if (rule.count == 0) throw std::invalid_argument("a DRAM timing rule counts 0 commands");
+  if (rule.cycles > std::numeric_limits<std::uint16_t>::max())
+    throw std::invalid_argument("a DRAM timing rule of more than 65,535 cycles");
+  const Effect effect{rule.scope, static_cast<std::uint8_t>(rule.then),
+                      static_cast<std::uint16_t>(rule.cycles)};
+  if (rule.count == 1) {
+    effects_.push_back(effect);
+  } else {
+    const std::uint32_t n = places(rule.scope);
+    windows_[static_cast<unsigned>(rule.first)].push_back(
+        {effect, rule.count, std::vector<Cycle>(std::size_t{n} * rule.count), std::vector<std::uint32_t>(n)});
   }
 }
 
@@ -40,12 +49,16 @@ Cycle DramTiming::Window::note(std::uint32_t place, Cycle at) {
 }
 
 void DramTiming::issue(DramCommand c, std::uint32_t bank, Cycle at) {
-  const unsigned start[] = {first_bank_ + bank * kCommands, first_group_ + group_of(bank) * kCommands, 0};
+  Cycle* const places[] = {&ready_[first_bank_ + bank * kCommands],
+                           &ready_[first_group_ + group_of(bank) * kCommands], ready_.data()};
   const auto raise = [&](const Effect& e, Cycle to) {
-    Cycle& ready = ready_[start[static_cast<unsigned>(e.scope)] + e.then];
+    Cycle& ready = places[static_cast<unsigned>(e.scope)][e.then];
     ready = std::max(ready, to);
   };
-  for (const Effect& e : effects_[static_cast<unsigned>(c)]) raise(e, at + e.cycles);
+  const Effect* const end = effects_.data() + first_effect_[static_cast<unsigned>(c) + 1];
+  for (const Effect* e = effects_.data() + first_effect_[static_cast<unsigned>(c)]; e != end; ++e)
+    raise(*e, at + e->cycles);
+  if (windows_[static_cast<unsigned>(c)].empty()) return;
   const std::uint32_t place[] = {bank, group_of(bank), 0};
   for (Window& w : windows_[static_cast<unsigned>(c)])
     raise(w.effect, w.note(place[static_cast<unsigned>(w.effect.scope)], at));

@@ -16,7 +16,8 @@ class DramTiming {
  public:
   explicit DramTiming(const config::DramGroup& dram)
       : DramTiming(dram, dram_standard(dram.standard).rules(dram)) {}
-  /// Banks and bank groups of `dram`, under other rules. Throws std::invalid_argument for a count of 0.
+  /// Banks and bank groups of `dram`, under other rules. Throws std::invalid_argument for a count of 0
+  /// or more than 65,535 cycles.
   DramTiming(const config::DramGroup& dram, const std::vector<DramRule>& rules);
 
   [[nodiscard]] Cycle earliest(DramCommand c, std::uint32_t bank) const {
@@ -42,8 +43,8 @@ class DramTiming {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(effects_), windows_, a.given(groups_), a.given(banks_), a.given(group_shift_),
-              a.given(first_group_), a.given(first_bank_), ready_);
+    a.members(*this, a.given(effects_), a.given(first_effect_), windows_, a.given(groups_), a.given(banks_),
+              a.given(group_shift_), a.given(first_group_), a.given(first_bank_), ready_);
   }
 
  private:
@@ -51,7 +52,7 @@ class DramTiming {
   struct Effect {  // a rule of count 1: ready_[start of its scope + then] becomes at least now + cycles
     DramScope scope;
     std::uint8_t then;
-    std::uint32_t cycles;
+    std::uint16_t cycles;
   };
   /// A rule of a higher count, with the last `count` commands of each bank, group or of the channel.
   struct Window {
@@ -68,9 +69,11 @@ class DramTiming {
     }
   };
 
+  void add(const DramRule& rule);
   [[nodiscard]] std::uint32_t places(DramScope scope) const;
 
-  std::array<std::vector<Effect>, kCommands> effects_;
+  std::vector<Effect> effects_;                              // of each command, one command after the other
+  std::array<std::uint16_t, kCommands + 1> first_effect_{};  // of a command; then the end
   std::array<std::vector<Window>, kCommands> windows_;
   std::uint32_t groups_, banks_;
   unsigned group_shift_, first_group_, first_bank_;

@@ -36,11 +36,24 @@ struct BankCandidate {
   return {queue[hit].age, write ? DramCommand::kWrite : DramCommand::kRead, hit};
 }
 
+/// The same after the arrival of `newest` of the channel's direction: what is older goes first, but for a hit
+/// where there was none.
+[[nodiscard]] inline BankCandidate candidate_with(const BankCandidate& before, const DramQueue& queue,
+                                                  const BankState& bank, std::uint16_t newest) {
+  const DramQueue::Node& node = queue[newest];
+  const bool hit = bank.open && bank.row == node.work.row;
+  if (hit && (before.transaction == DramQueue::kNone || before.command == DramCommand::kPrecharge))
+    return {node.age, node.work.write ? DramCommand::kWrite : DramCommand::kRead, newest};
+  if (before.transaction != DramQueue::kNone) return before;
+  return {node.age, bank.open ? DramCommand::kPrecharge : DramCommand::kActivate, newest};
+}
+
 /// Which direction the channel works in.
 class Direction {
  public:
   explicit Direction(const config::DramGroup& dram) : high_(dram.write_high), low_(dram.write_low) {}
   [[nodiscard]] bool writing() const { return writing_; }
+  [[nodiscard]] DramCommand column() const { return writing_ ? DramCommand::kWrite : DramCommand::kRead; }
 
   /// Reads until `high` writes wait, then writes until `low` are left. Without reads it writes too, until the
   /// next read comes. Returns whether the direction changed.

@@ -53,8 +53,8 @@ Cycle Partition::advance(Cycle from, Cycle to) {
   } else {
     run_all(from, l2_end, dram_end);
   }
-  const Cycle next =
-      std::min(l2_to_core_.floor(next_l2_edge()), dram_to_core_.floor(controller_.next_event()));
+  const Cycle dram_next = skip_ && controller_.may_lag() ? kNever : controller_.next_event();
+  const Cycle next = std::min(l2_to_core_.floor(next_l2_edge()), dram_to_core_.floor(dram_next));
   return std::max(next, to);
 }
 
@@ -111,7 +111,9 @@ void Partition::announce_write_room(Cycle dram_edge) {
   for (Slice& slice : slices_) slice.write_room(dram_to_l2_.ceil(dram_edge));
 }
 
-void Partition::settle(Cycle) {}  // nothing is kept in bulk
+void Partition::settle(Cycle at) {
+  if (controller_.may_lag()) controller_.catch_up(core_to_dram_.ceil(at));
+}
 
 void Partition::take_counters(std::uint8_t kernel, stats::KernelCounters& total) {
   stats::add(total.mem, std::exchange(counters_.mem[kernel], {}));

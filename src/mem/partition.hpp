@@ -19,7 +19,8 @@ namespace lockstep::mem {
 
 /// Works in two clocks. Edge k of the L2 clock lies in core cycle floor(k * core / l2), edges of the DRAM
 /// command clock likewise; they are done in the order of time, at equal times DRAM first. With `skip` only
-/// edges at which something is due are visited, without it all of them; the results are the same.
+/// edges at which something is due are visited, and the DRAM's later where no slice can see it (Controller);
+/// without it all of them. The results are the same.
 ///
 /// Counters: L2 accesses = hits + misses + mshr_merges, in sectors, each counted once. A hit is a sector that
 /// has a place in the slice: readable, or for a write also partly written or on its way. A merge is a read of

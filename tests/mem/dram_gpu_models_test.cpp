@@ -112,7 +112,7 @@ TEST_CASE("every GPU's DRAM refreshes each tREFI for tRFC, and reads after tRCD,
         if (now == at) channel.push_read(now, {.row = 1, .bank = 0, .bursts = 1, .fill = {0, 0, 1}});
         channel.mark_stale();
         channel.tick(
-            now, [&](const FillTarget&, Cycle end) { done = end; }, [] {});
+            now, now + 1, [&](const FillTarget&, Cycle end) { done = end; }, [](Cycle) {});
       }
       CHECK(done == (late ? refresh + t.at("tRFC") : at) + read);
     }

@@ -167,8 +167,9 @@ struct Bench {
         if (now >= end) break;
       }
       channel.tick(
-          now, [&](const FillTarget& f, Cycle at) { data.emplace_back(f.mshr, at); },
-          [&] { written.push_back(now); });
+          now, visit_all ? now + 1 : end,
+          [&](const FillTarget& f, Cycle at) { data.emplace_back(f.mshr, at); },
+          [&](Cycle at) { written.push_back(at); });
       ++now;
     }
     now = std::max(now, end);
