@@ -18,6 +18,7 @@ SectorMask sectors_of(Address begin, std::uint64_t bytes) {
 
 void PeerCopies::add(const icnt::CopyCommand& command, std::uint16_t to, Cycle asked) {
   lanes_[to].jobs.push_back({command, asked});
+  note_readable(to);
 }
 
 void PeerCopies::add(const uvm::DirectoryCommand& order) {
@@ -34,38 +35,41 @@ void PeerCopies::add(const uvm::DirectoryCommand& order) {
     jobs.push_back(job);
   });
   jobs.back().last = true;
+  note_readable(order.place);
 }
 
-bool PeerCopies::has_line() const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [this](const Lane& lane) { return may_read(lane); });
+void PeerCopies::note_readable(std::size_t to) {
+  const Lane& lane = lanes_[to];
+  const bool may = !lane.jobs.empty() && lane.read < lane.jobs.front().command.bytes && lane.out < lines_;
+  may ? readable_.insert(to) : readable_.erase(to);
 }
 
 std::optional<PeerCopies::Line> PeerCopies::next_line() {
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    turn_ = turn_ + 1 >= lanes_.size() ? 0 : turn_ + 1;
-    Lane& lane = lanes_[turn_];
-    if (!may_read(lane)) continue;
-    const icnt::CopyCommand& copy = lane.jobs.front().command;
-    const Address source = copy.source + lane.read;
-    const std::uint64_t bytes = std::min(copy.bytes - lane.read, line_of(source) + kLineBytes - source);
-    const Line line{static_cast<std::uint16_t>(turn_), line_of(source), line_of(copy.address + lane.read),
-                    sectors_of(source, bytes), lane.jobs.front().leaves};
-    lane.read += bytes;
-    ++lane.out;
-    return line;
-  }
-  return std::nullopt;
+  if (!has_line()) return std::nullopt;
+  turn_ = readable_.next_after(turn_);
+  Lane& lane = lanes_[turn_];
+  const icnt::CopyCommand& copy = lane.jobs.front().command;
+  const Address source = copy.source + lane.read;
+  const std::uint64_t bytes = std::min(copy.bytes - lane.read, line_of(source) + kLineBytes - source);
+  const Line line{static_cast<std::uint16_t>(turn_), line_of(source), line_of(copy.address + lane.read),
+                  sectors_of(source, bytes), lane.jobs.front().leaves};
+  lane.read += bytes;
+  ++lane.out;
+  note_readable(turn_);
+  return line;
 }
 
 std::optional<PeerCopies::Done> PeerCopies::written(std::uint16_t to, Cycle now) {
   Lane& lane = lanes_[to];
   --lane.out;
+  note_readable(to);
   if (lane.out > 0 || lane.read < lane.jobs.front().command.bytes) return std::nullopt;
   const Job job = lane.jobs.front();
   const icnt::CopyDone done{job.command.index, std::max(job.asked, lane.free_since), now};
   lane.free_since = now;
   lane.jobs.pop_front();
   lane.read = 0;
+  note_readable(to);
   if (!job.last) return std::nullopt;
   return Done{done, job.ordered, job.tree};
 }

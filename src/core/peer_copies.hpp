@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "icnt/fabric.hpp"
+#include "util/index_set.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::core {
@@ -17,7 +18,7 @@ namespace lockstep::core {
 /// side by side. The destination is taken to lie in its lines as the source does in its own.
 class PeerCopies {
  public:
-  PeerCopies(std::size_t devices, std::uint32_t lines) : lanes_(devices), lines_(lines) {}
+  PeerCopies(std::size_t devices, std::uint32_t lines) : lanes_(devices), lines_(lines), readable_(devices) {}
 
   struct Line {
     std::uint16_t to = 0;  // device
@@ -32,7 +33,7 @@ class PeerCopies {
   void add(const uvm::DirectoryCommand& order);
   /// The next line to be read, of the devices in turn; nothing when none may be.
   [[nodiscard]] std::optional<Line> next_line();
-  [[nodiscard]] bool has_line() const;
+  [[nodiscard]] bool has_line() const { return !readable_.empty(); }
   /// The end of a copy, or of an order of the directory.
   struct Done {
     icnt::CopyDone copy;
@@ -46,7 +47,7 @@ class PeerCopies {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, lanes_, a.given(lines_), turn_);
+    a.members(*this, lanes_, a.given(lines_), readable_, turn_);
   }
 
  private:
@@ -68,12 +69,12 @@ class PeerCopies {
       a.members(*this, jobs, read, out, free_since);
     }
   };
-  [[nodiscard]] bool may_read(const Lane& lane) const {
-    return !lane.jobs.empty() && lane.read < lane.jobs.front().command.bytes && lane.out < lines_;
-  }
+  /// After each change of the lane.
+  void note_readable(std::size_t to);
 
   std::vector<Lane> lanes_;  // by device
   std::uint32_t lines_;
+  IndexSet readable_;  // lanes of which a line may be read
   std::size_t turn_ = 0;
 };
 

@@ -34,6 +34,7 @@ PeerPort::PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const 
       inbox_(wiring_.span),
       copies_(wiring_.devices, wiring_.copy_lines),
       counters_(kernel + 1u) {
+  lanes_.reserve(wiring_.lanes);
   for (std::uint32_t i = 0; i < wiring_.lanes; ++i) lanes_.emplace_back(fabric, i);
 }
 
@@ -87,8 +88,8 @@ void PeerPort::take_messages(Cycle now) {
     if (message.is_reply) return take_reply(now, message.access);
     icnt::Request request = message.access;
     if (message.targets != 0) request.line = map_->apertures().place_of(request.line, wiring_.device);
-    request.tag =
-        served_.add({message.from, request.tag, false, {}, request.sectors, message.targets, message.via});
+    request.tag = served_.add(
+        {0, request.tag, message.from, message.via(), 0, request.sectors, false, message.targets != 0});
     const std::uint32_t lane = map_->lane(request.line);
     request.reply_to = fabric_->peer_requester(lane);
     request.kernel = kernel_;
@@ -98,24 +99,21 @@ void PeerPort::take_messages(Cycle now) {
 
 /// To whom it was that asked.
 void PeerPort::take_reply(Cycle now, const icnt::Request& reply) {
-  Asked& asked = asked_.at(reply.tag);
-  const bool partial = icnt::is_read(asked.request.kind);
-  asked.request.sectors = static_cast<SectorMask>(partial ? asked.request.sectors & ~reply.sectors : 0);
-  if (asked.copy) {
-    if (const auto done = copies_.written(asked.to, now + data_cycles_)) copied(*done, now);
+  Asked& a = asked_.at(reply.tag);
+  a.missing = static_cast<SectorMask>(icnt::is_read(a.kind) ? a.missing & ~reply.sectors : 0);
+  if (a.copy) {
+    if (const auto done = copies_.written(a.to, now + data_cycles_)) copied(*done, now);
     --copy_lines_asked_;
-  } else if (asked.managed != 0) {
-    const icnt::Request& r = asked.request;
+  } else if (a.managed != 0) {
     const auto kind =
-        icnt::reply_carries_data(r.kind) ? icnt::AccessKind::kRemoteData : icnt::AccessKind::kRemoteDone;
-    if (r.sectors == 0)
-      lanes_[map_->lane(r.line)].reply(now, {r.reply_to, {r.line, r.tag, kind, asked.managed, r.kernel}});
+        icnt::reply_carries_data(a.kind) ? icnt::AccessKind::kRemoteData : icnt::AccessKind::kRemoteDone;
+    if (a.missing == 0)
+      lanes_[map_->lane(a.line)].reply(now, {a.reply_to, {a.line, a.tag, kind, a.managed, a.kernel}});
   } else {
-    const icnt::Request& r = asked.request;
-    lanes_[map_->lane(r.line)].reply(
-        now, {r.reply_to, {r.line, r.tag, r.kind, reply.sectors, r.kernel, reply.again}});
+    lanes_[map_->lane(a.line)].reply(
+        now, {a.reply_to, {a.line, a.tag, a.kind, reply.sectors, a.kernel, reply.again}});
   }
-  if (asked.request.sectors == 0) asked_.free(reply.tag);
+  if (a.missing == 0) asked_.free(reply.tag);
 }
 
 void PeerPort::copied(const PeerCopies::Done& done, Cycle now) {
@@ -149,13 +147,15 @@ void PeerPort::exchange_with_sms(Lane& lane, Cycle edge, Cycle now) {
 void PeerPort::accept_managed(const icnt::Request& request) {
   using Kind = icnt::AccessKind;
   const auto owner = static_cast<std::uint16_t>(icnt::sm_of_remote(request.tag));
-  Asked asked{request, false, owner, request.sectors};
-  asked.request.tag = icnt::token_of_remote(request.tag);
-  asked.request.kind = request.kind == Kind::kRemoteRead     ? Kind::kLoad
-                       : request.kind == Kind::kRemoteAtomic ? Kind::kAtomic
-                       : request.operations > 0              ? Kind::kReduction
-                                                             : Kind::kStore;
-  ask(owner, asked, request.line);
+  icnt::Request access = request;
+  access.tag = icnt::token_of_remote(request.tag);
+  access.kind = request.kind == Kind::kRemoteRead     ? Kind::kLoad
+                : request.kind == Kind::kRemoteAtomic ? Kind::kAtomic
+                : request.operations > 0              ? Kind::kReduction
+                                                      : Kind::kStore;
+  Asked asked = asked_of(access, owner);
+  asked.managed = request.sectors;
+  ask(asked, access);
 }
 
 void PeerPort::accept(Cycle now, const icnt::Request& request) {
@@ -166,7 +166,7 @@ void PeerPort::accept(Cycle now, const icnt::Request& request) {
   if (owner >= wiring_.first_nic && request.reply_to < fabric_->core_requester(0))
     throw UserError(fmt::format("a kernel of device {} accesses {:#x}, where NICs have their doorbells",
                                 wiring_.device, request.line));
-  ask(owner, {request, false, owner, 0}, request.line);
+  ask(asked_of(request, owner), request);
 }
 
 /// The store of a status word in a NIC's own queue.
@@ -190,11 +190,11 @@ void PeerPort::ask_all(const icnt::Request& request) {
   const PeerWiring::Multicast& by = multicast_switch(devices, request.line);
   link::Message message;
   message.access = request;
-  message.access.tag = asked_.add({request, false, 0, 0});
+  message.access.tag = asked_.add(asked_of(request, 0));
   message.from = wiring_.device;
   message.targets = devices;
-  message.via = by.number;
-  message.bytes = wiring_.framing[by.wire].request(request.kind, request.sectors);
+  message.set_via(by.number);
+  message.set_bytes(wiring_.framing[by.wire].request(request.kind, request.sectors));
   wiring_.wires[by.wire].push(kRequests, message);
 }
 
@@ -211,14 +211,13 @@ const PeerWiring::Multicast& PeerPort::multicast_switch(std::uint64_t devices, A
                                [&](const PeerWiring::Multicast& by) { return can(by) && left-- == 0; });
 }
 
-void PeerPort::ask(std::uint16_t to, const Asked& asked, Address line) {
+void PeerPort::ask(const Asked& asked, const icnt::Request& request) {
   link::Message message;
-  message.access = asked.request;
-  message.access.line = line;
+  message.access = request;
   message.access.tag = asked_.add(asked);
   if (message.access.kind == icnt::AccessKind::kAwait)
     message.access.set_rate(0, 0);  // links count each poll
-  send(to, kRequests, message);
+  send(asked.to, kRequests, message);
 }
 
 void PeerPort::send(std::uint16_t to, Queue queue, link::Message message) {
@@ -231,8 +230,8 @@ void PeerPort::send(std::uint16_t to, Queue queue, link::Message message) {
   message.is_reply = queue == kReplies;
   const link::Framing& framing = wiring_.framing[wire];
   const icnt::Request& access = message.access;
-  message.bytes = message.is_reply ? framing.reply(access.kind, access.sectors)
-                                   : framing.request(access.kind, access.sectors);
+  message.set_bytes(message.is_reply ? framing.reply(access.kind, access.sectors)
+                                     : framing.request(access.kind, access.sectors));
   wiring_.wires[wire].push(queue, message);
 }
 
@@ -262,14 +261,16 @@ void PeerPort::accept_local(const icnt::Reply& reply) {
   if (!served.copy) {
     send_reply(served, reply);
   } else if (served.missing == 0) {
-    const PeerCopies::Line& line = served.line;
-    Asked asked{{}, true, line.to, 0};
-    asked.request.kind = icnt::AccessKind::kCopy;
-    asked.request.sectors = line.sectors;
+    icnt::Request request;
+    request.line = served.destination;
+    request.kind = icnt::AccessKind::kCopy;
+    request.sectors = served.sectors;
     for (unsigned s = 0; s < kSectorsPerLine; ++s)
-      if (line.sectors >> s & 1) asked.request.bytes[s] = 0xffffffff;
+      if (served.sectors >> s & 1) request.bytes[s] = 0xffffffff;
+    Asked asked = asked_of(request, served.device);
+    asked.copy = true;
     ++copy_lines_asked_;
-    ask(line.to, asked, line.destination);
+    ask(asked, request);
   }
   if (served.missing == 0) served_.free(reply.tag);
 }
@@ -282,13 +283,13 @@ void PeerPort::send_reply(const Served& served, const icnt::Reply& reply) {
   message.access.sectors = reply.sectors;
   message.access.again = reply.again;
   message.access.tag = served.tag;
-  if (served.targets == 0) return send(served.device, kReplies, message);
+  if (!served.multicast) return send(served.device, kReplies, message);
   const auto by = std::ranges::find(wiring_.multicast, served.via, &PeerWiring::Multicast::number);
   message.from = wiring_.device;
   message.is_reply = true;
   message.targets = std::uint64_t{1} << wiring_.device;
-  message.via = served.via;
-  message.bytes = wiring_.framing[by->wire].reply(reply.kind, reply.sectors);
+  message.set_via(served.via);
+  message.set_bytes(wiring_.framing[by->wire].reply(reply.kind, reply.sectors));
   wiring_.wires[by->wire].push(kReplies, message);
 }
 
@@ -311,7 +312,7 @@ void PeerPort::read_for_copies(Cycle now) {
     request.sectors = line.sectors;
     request.kernel = kernel_;
     request.reply_to = fabric_->peer_requester(lane);
-    request.tag = served_.add({line.to, 0, true, line, line.sectors});
+    request.tag = served_.add({line.destination, 0, line.to, 0, line.sectors, line.sectors, true, false});
     lanes_[lane].serve(now, request);
   }
 }

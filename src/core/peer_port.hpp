@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -88,22 +87,30 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
 
  private:
   enum Queue : unsigned { kRequests, kReplies };
+  // Of requests under way no more is remembered than their replies need: there are many at once.
   /// A request from this device to another one.
   struct Asked {
-    icnt::Request request;
-    bool copy = false;  // PeerCopies wants it
+    Address line = 0;
+    std::uint32_t tag = 0;       // the requester's
+    std::uint16_t reply_to = 0;  // likewise
     std::uint16_t to = 0;
+    icnt::AccessKind kind = icnt::AccessKind::kLoad;
+    SectorMask missing = 0;
+    std::uint8_t kernel = 0;
+    bool copy = false;       // PeerCopies wants it
     SectorMask managed = 0;  // of a managed page: all its sectors, which the SM gets together
   };
+  [[nodiscard]] static Asked asked_of(const icnt::Request& r, std::uint16_t to) {
+    return {r.line, r.tag, r.reply_to, to, r.kind, r.sectors, r.kernel};
+  }
   /// A request to this device's slices, from another device or for a line of a copy to it.
   struct Served {
-    std::uint16_t device = 0;
-    std::uint32_t tag = 0;  // the other device's
-    bool copy = false;
-    PeerCopies::Line line;
-    SectorMask missing = 0;
-    std::uint64_t targets = 0;  // of a multicast: as the request says
-    std::uint16_t via = 0;      // likewise
+    Address destination = 0;   // of a copy: the line there
+    std::uint32_t tag = 0;     // the other device's
+    std::uint16_t device = 0;  // that has asked, or gets the copy
+    std::uint16_t via = 0;     // of a multicast: as the request says
+    SectorMask sectors = 0, missing = 0;
+    bool copy = false, multicast = false;
   };
   struct Reply {
     std::uint16_t to = 0;  // in the reply network
@@ -148,7 +155,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   void accept_local(const icnt::Reply& reply);
   void read_for_copies(Cycle now);
   [[nodiscard]] bool may_read() const;
-  void ask(std::uint16_t to, const Asked& asked, Address line);
+  void ask(const Asked& asked, const icnt::Request& request);
   void send(std::uint16_t to, Queue queue, link::Message message);
   [[nodiscard]] Cycle next_of(const Lane& lane, Cycle now) const;
   [[nodiscard]] Cycle next_event(Cycle now) const;
@@ -166,7 +173,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   sim::Inbox<icnt::CopyCommand> commands_;
   sim::Inbox<uvm::DirectoryCommand> orders_;
   sim::Inbox<link::Message> inbox_;
-  std::deque<Lane> lanes_;  // a deque: ports stay where they are
+  std::vector<Lane> lanes_;
   RequestTable<Asked> asked_;
   RequestTable<Served> served_;
   std::size_t copy_lines_asked_ = 0;  // of asked_, those of copies

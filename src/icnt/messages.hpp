@@ -87,16 +87,16 @@ struct Request {
   std::uint8_t operations =
       0;  // atomics and reductions: 32-bit lane operations, 1..128; serialised by address
   L2Placing placing;
-  CopyInL2 copy = CopyInL2::kPlaced;
-  bool local = false;    // local memory, for the counters
-  bool signals = false;  // a write for whose words others may wait
-  LineLock lock = LineLock::kNone;
-  bool signals_twice = false;            // a store that counts for one before it, too, which came elsewhere
-  bool again = false;                    // of a poll: the word lacks signals
-  bool missed = false;                   // of a read: not all was in the slice; set there
+  CopyInL2 copy : 2 = CopyInL2::kPlaced;
+  LineLock lock : 3 = LineLock::kNone;
+  bool local : 1 = false;                // local memory, for the counters
+  bool signals : 1 = false;              // a write for whose words others may wait
+  bool signals_twice : 1 = false;        // a store that counts for one before it, too, which came elsewhere
+  bool again : 1 = false;                // of a poll: the word lacks signals
+  bool missed : 1 = false;               // of a read: not all was in the slice; set there
+  bool entry_status : 1 = false;         // a kernel's store to the status word of a queue's entry (EntryLog)
   std::array<std::uint32_t, 4> bytes{};  // stores, and whatever signals: written bytes of each sector, bit
                                          // per byte
-  bool entry_status = false;             // a kernel's store to the status word of a queue's entry (EntryLog)
 
   // For a poll, which writes nothing: its word, and how many signals that must have had.
   void set_awaited(Address word, std::uint32_t count) {
@@ -121,6 +121,8 @@ struct Request {
   [[nodiscard]] std::uint32_t rate_cycles() const { return bytes[2]; }
   [[nodiscard]] std::uint32_t rate_polls() const { return bytes[3]; }
 };
+
+static_assert(sizeof(Request) == 40);
 
 /// From an L2 slice. Loads may get several replies, disjoint in `sectors`; stores and reductions exactly one
 /// with the request's sectors; atomics exactly one.

@@ -10,8 +10,8 @@ void Endpoint::send(std::uint16_t to, Message message) {
   const Framing& framing = wiring_.framing[wire];
   message.from = wiring_.node;
   message.to = to;
-  message.bytes = message.is_reply ? framing.reply(access.kind, access.sectors)
-                                   : framing.request(access.kind, access.sectors);
+  message.set_bytes(message.is_reply ? framing.reply(access.kind, access.sectors)
+                                     : framing.request(access.kind, access.sectors));
   wiring_.wires[wire].push(message.is_reply ? kReplies : kRequests, message);
 }
 

@@ -51,7 +51,7 @@ void Switch::copy(std::uint32_t from, const Message& request) {
     if (asked.awaited[device] == 0) continue;
     const std::uint32_t wire = wire_to_[device];
     message.to = device;
-    message.bytes = framing_[wire].request(request.access.kind, request.access.sectors);
+    message.set_bytes(framing_[wire].request(request.access.kind, request.access.sectors));
     push(wire, from, message);
   }
 }
@@ -72,7 +72,7 @@ void Switch::combine(std::uint32_t from, const Message& reply) {
   message.access.sectors = done;
   message.to = asked.request.from;
   message.targets = 0;
-  message.bytes = framing_[wire].reply(reply.access.kind, done);
+  message.set_bytes(framing_[wire].reply(reply.access.kind, done));
   push(wire, from, message);
   asked.left = static_cast<SectorMask>(asked.left & ~done);
   if (asked.left == 0) asked_.free(reply.access.tag);

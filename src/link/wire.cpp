@@ -52,11 +52,7 @@ unsigned Wire::pick_with_credits() {
   return kNone;
 }
 
-void Wire::tick(Cycle now) {
-  if (!bounded_) {
-    while (waiting_ > 0 && ready_ <= now) send(now, pick());
-    return;
-  }
+void Wire::tick_with_credits(Cycle now) {
   count_stalls(now);
   pushed_ = false;
   for (Credits& credits : credits_) credits.collect(now);
@@ -80,9 +76,11 @@ void Wire::count_stalls(Cycle now) {
 
 void Wire::send(Cycle now, unsigned queue) {
   const Message& message = queues_[queue].front();
-  free_ = std::max(free_, cycle_to_byte_.ceil(now)) + message.bytes;
-  ready_ = byte_to_cycle_.floor(free_);
-  const Cycle arrival = std::max(byte_to_cycle_.ceil(free_), now + 1) + latency_;
+  if (ready_ < now) free_ = std::max(free_, cycle_to_byte_.ceil(now));  // else byte free_ begins in `now`
+  free_ += message.bytes;
+  const sim::ClockRatio::Edges end = byte_to_cycle_.around(free_);
+  ready_ = end.floor;
+  const Cycle arrival = std::max(end.ceil, now + 1) + latency_;
   credits_[traffic_of(message)].take(message.bytes, arrival + latency_);
   if (log_ && log_->on())
     log_->note(std::max(now, arrival - latency_ - byte_to_cycle_.ceil(message.bytes)), arrival - latency_,
@@ -100,9 +98,7 @@ void Wire::send(Cycle now, unsigned queue) {
   --waiting_;
 }
 
-Cycle Wire::next_event(Cycle now) const {
-  if (waiting_ == 0) return kNever;
-  if (pushed_ || (!stalled_[0] && !stalled_[1])) return std::max(now + 1, ready_);
+Cycle Wire::next_credits(Cycle now) const {
   Cycle next = kNever;
   for (std::size_t t = 0; t < kTraffics; ++t)
     if (stalled_[t]) next = std::min(next, credits_[t].next_return());

@@ -1,6 +1,7 @@
 // One direction of a link between two devices, or between a device and a switch.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -63,10 +64,16 @@ class Wire {
     pushed_ = true;
   }
   /// Sends what may begin in cycle `now`.
-  void tick(Cycle now);
+  void tick(Cycle now) {
+    if (bounded_) return tick_with_credits(now);
+    while (waiting_ > 0 && ready_ <= now) send(now, pick());
+  }
   /// The earliest cycle after `now` in which tick() sends something or a stall may end; kNever when nothing
   /// waits.
-  [[nodiscard]] Cycle next_event(Cycle now) const;
+  [[nodiscard]] Cycle next_event(Cycle now) const {
+    if (waiting_ == 0) return kNever;
+    return stalled() ? next_credits(now) : std::max(now + 1, ready_);
+  }
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] const Credits& credits(Traffic of) const { return credits_[static_cast<std::size_t>(of)]; }
@@ -96,6 +103,10 @@ class Wire {
            (icnt::is_store(message.access.kind) || message.access.kind == icnt::AccessKind::kReduction);
   }
   [[nodiscard]] unsigned pick_with_credits();
+  void tick_with_credits(Cycle now);
+  /// With nothing new since.
+  [[nodiscard]] bool stalled() const { return !pushed_ && (stalled_[0] || stalled_[1]); }
+  [[nodiscard]] Cycle next_credits(Cycle now) const;
   void send(Cycle now, unsigned queue);
   void count_stalls(Cycle now);
 

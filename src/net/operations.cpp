@@ -69,7 +69,7 @@ void Operations::fetch() {
   fetched_[at] = {pair, pair->place(number), kNever};
   link::Message message;
   message.access = read_of(AccessKind::kLoad, pair->command_address(number), trace::kNetEntryBytes);
-  message.access.tag = accesses_.add({Step::kFetch, at, 0, 0, {message.access.sectors, 0}}) << 1;
+  message.access.tag = accesses_.add({0, at, 0, Step::kFetch, {message.access.sectors, 0}}) << 1;
   port_->send(pair->owner, message);
 }
 
@@ -113,7 +113,7 @@ void Operations::begin_piece(Cycle now, std::uint32_t number) {
   running.begun += bytes;
   ++running.unwritten;
   ++running.out;
-  const std::uint32_t access = accesses_.add({Step::kRead, number, destination, bytes, {}});
+  const std::uint32_t access = accesses_.add({destination, number, bytes, Step::kRead, {}});
   if (put && what.inlined) return write_piece(now, access);
   const std::uint32_t first = bytes_in_line(source, bytes);
   accesses_.at(access).missing = {sectors_of(source, first),
@@ -142,7 +142,7 @@ void Operations::begin_atomic(Cycle now, std::uint32_t number) {
   message.access = write_of(AccessKind::kAtomic, running.what.remote, bytes);
   message.access.operations = static_cast<std::uint8_t>(bytes / 4);
   message.access.signals = true;
-  message.access.tag = accesses_.add({Step::kAtomic, number, running.what.local, bytes, {}}) << 1;
+  message.access.tag = accesses_.add({running.what.local, number, bytes, Step::kAtomic, {}}) << 1;
   to_target(now, running, message, number, memory_at(running.what.target, running.what.remote));
 }
 
@@ -174,7 +174,7 @@ void Operations::write_signal(Cycle now, std::uint32_t number) {
   link::Message message;
   message.access = write_of(AccessKind::kStore, running.what.signal, 8);
   message.access.signals = true;
-  message.access.tag = accesses_.add({Step::kWrite, number, 0, 0, {}}) << 1;
+  message.access.tag = accesses_.add({0, number, 0, Step::kWrite, {}}) << 1;
   message.after_data = true;
   to_target(now, running, message, number, signals_of_[running.what.target]);
 }
@@ -223,7 +223,7 @@ void Operations::write_word(QueuePair& pair, Address word, bool twice) {
   message.access = write_of(AccessKind::kStore, word, 4);
   message.access.signals = true;
   message.access.signals_twice = twice;
-  message.access.tag = accesses_.add({Step::kRecord, 0, 0, 0, {}}) << 1;
+  message.access.tag = accesses_.add({0, 0, 0, Step::kRecord, {}}) << 1;
   port_->send(pair.owner, message);
 }
 
@@ -232,7 +232,7 @@ void Operations::to_target(Cycle now, Running& running, link::Message message, s
                            std::uint16_t at) {
   if (!running.sent) running.command().moment(Moment::kSent) = clock_.ps(now);
   running.sent = true;
-  message.device = at;
+  message.set_device(at);
   message.operation = static_cast<std::uint16_t>(number);
   port_->send(nic_of_[running.what.target], message);
 }

@@ -69,10 +69,10 @@ class Operations {
   static constexpr std::uint32_t kFetches = 32;  // commands fetched ahead
   enum class Step : std::uint8_t { kFetch, kRead, kWrite, kAtomic, kRecord };
   struct Access {
-    Step step = Step::kFetch;
-    std::uint32_t operation = 0;  // that runs; kFetch: place in fetched_
     Address destination = 0;      // kRead, kAtomic
+    std::uint32_t operation = 0;  // that runs; kFetch: place in fetched_
     std::uint32_t bytes = 0;
+    Step step = Step::kFetch;
     std::array<SectorMask, 2> missing{};  // of the lines that are read
   };
   struct Fetched {

@@ -29,24 +29,23 @@ void Target::pass(const link::Message& request) {
   if (icnt::is_store(access.kind)) ++writes_of(request);
   link::Message message;
   message.access = access;
-  message.access.tag = served_.add({request, access.sectors}) | mark_;
-  port_->send(request.device, message);
+  message.access.tag = served_.add({access.tag, request.from, request.operation, access.sectors}) | mark_;
+  port_->send(request.device(), message);
 }
 
 void Target::replied(const link::Message& reply) {
   const std::uint32_t place = reply.access.tag & ~mark_;
   Served& served = served_.at(place);
-  const link::Message& request = served.request;
-  const std::uint16_t from = request.from, operation = request.operation;
+  const auto [tag, from, operation, missing] = served;
   const bool write = icnt::is_store(reply.access.kind);
   served.missing =
-      static_cast<SectorMask>(icnt::is_read(reply.access.kind) ? served.missing & ~reply.access.sectors : 0);
+      static_cast<SectorMask>(icnt::is_read(reply.access.kind) ? missing & ~reply.access.sectors : 0);
   link::Message message;
   message.access = reply.access;
-  message.access.tag = request.access.tag;
+  message.access.tag = tag;
   message.is_reply = true;
   port_->send(from, message);
-  if (write) --writes_of(request);
+  if (write) --writes_of(from, operation);
   if (served.missing == 0) served_.free(place);
   if (write) release(from, operation);
 }

@@ -39,17 +39,22 @@ class Target {
   }
 
  private:
-  struct Arrived {
+  struct alignas(64) Arrived {  // a cache line
     Cycle due = 0;
     link::Message request;
   };
+  /// What is remembered of a request until its reply: many wait at once, so no more than that.
   struct Served {
-    link::Message request;
+    std::uint32_t tag = 0;  // the requesting NIC's
+    std::uint16_t from = 0, operation = 0;
     SectorMask missing = 0;
   };
   void pass(const link::Message& request);
+  [[nodiscard]] std::uint32_t& writes_of(std::uint16_t from, std::uint16_t operation) {
+    return writes_[from * operations_ + operation];
+  }
   [[nodiscard]] std::uint32_t& writes_of(const link::Message& request) {
-    return writes_[request.from * operations_ + request.operation];
+    return writes_of(request.from, request.operation);
   }
   void release(std::uint16_t from, std::uint16_t operation);
 

@@ -42,6 +42,16 @@ class ClockRatio {
     if (num_ == den_ || k == kNever) return k;
     return divide(static_cast<Wide>(k) * num_);
   }
+  /// Both, at the price of one: a division takes the host long.
+  struct Edges {
+    Cycle floor, ceil;
+  };
+  [[nodiscard]] Edges around(Cycle k) const {
+    const Cycle before = floor(k);
+    const bool exact =
+        num_ == den_ || k == kNever || static_cast<Wide>(before) * den_ == static_cast<Wide>(k) * num_;
+    return {before, exact ? before : before + 1};
+  }
   [[nodiscard]] bool identity() const { return num_ == den_; }
 
  private:

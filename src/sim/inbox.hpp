@@ -52,7 +52,6 @@ class Inbox {
   void insert(std::uint32_t source, Cycle arrival, const T& message) {
     if (arrival < base_ || arrival - base_ >= buckets_.size()) grow(arrival);
     const std::uint32_t node = allocate();
-    nodes_[node].arrival = arrival;
     nodes_[node].source = source;
     nodes_[node].message = message;
     const std::size_t b = arrival & (buckets_.size() - 1);
@@ -103,8 +102,7 @@ class Inbox {
   // To begin with. The calendar is gone round and round, so that one which is as short as the messages under
   // way allow stays in the host's cache.
   static constexpr std::size_t kBuckets = 64;
-  struct Node {
-    Cycle arrival;
+  struct alignas(kEntryAlign<T>) Node {
     std::uint32_t next, source;
     T message;
   };
@@ -116,9 +114,12 @@ class Inbox {
     std::vector<std::uint32_t> old(std::bit_ceil(arrival - base_ + 1), kEnd);
     old.swap(buckets_);
     occupied_.assign((buckets_.size() + 63) / 64, 0);
-    for (const std::uint32_t first : old) {
+    if (size_ == 0) return;
+    for (std::size_t ahead = 0; ahead < old.size(); ++ahead) {
+      const Cycle at = next_ + ahead;
+      const std::uint32_t first = old[at & (old.size() - 1)];
       if (first == kEnd) continue;
-      const std::size_t b = nodes_[first].arrival & (buckets_.size() - 1);
+      const std::size_t b = at & (buckets_.size() - 1);
       buckets_[b] = first;
       occupied_[b / 64] |= std::uint64_t{1} << b % 64;
     }
@@ -141,7 +142,7 @@ class Inbox {
     // One turn of the ring from `start`; the first word is seen twice, its high part first.
     const std::size_t words = occupied_.size();
     for (std::size_t i = 0; i <= words; ++i) {
-      const std::size_t w = (start / 64 + i) % words;
+      const std::size_t w = (start / 64 + i) & (words - 1);  // powers of two: buckets, and their words
       std::uint64_t bits = occupied_[w];
       if (i == 0) bits &= ~std::uint64_t{0} << start % 64;
       if (bits) {

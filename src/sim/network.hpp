@@ -24,6 +24,10 @@ namespace lockstep::sim {
 
 using DomainId = std::uint32_t;
 
+/// A message with 8 bytes of where it belongs fills a cache line, or is aligned as it needs to be itself.
+template <class T>
+inline constexpr std::size_t kEntryAlign = sizeof(T) + 8 == 64 ? 64 : std::max<std::size_t>(alignof(T), 4);
+
 /// The part of a network that the engine needs, independent of what it carries.
 class NetworkBase {
  public:
@@ -138,12 +142,13 @@ class Network final : public NetworkBase {
 
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
-  struct Entry {
-    Cycle arrival;
+  struct alignas(kEntryAlign<T>) Entry {
+    std::int32_t arrival;  // after that of the list's first
     std::uint32_t next;
     T message;
   };
   struct List {
+    Cycle first;  // arrival
     std::uint32_t head, tail;
   };
   struct Outbox {
@@ -158,7 +163,6 @@ class Network final : public NetworkBase {
     }
     void append(std::uint32_t destination, Cycle arrival, const T& message) {
       const auto index = static_cast<std::uint32_t>(entries.size());
-      entries.push_back({arrival, kEnd, message});
       std::uint64_t& word = mask[destination / 64];
       const std::uint64_t bit = std::uint64_t{1} << destination % 64;
       List& list = lists[destination];
@@ -167,8 +171,10 @@ class Network final : public NetworkBase {
       } else {
         word |= bit;
         list.head = index;
+        list.first = arrival;
       }
       list.tail = index;
+      entries.push_back({static_cast<std::int32_t>(arrival - list.first), kEnd, message});
     }
     template <class A>
     void persist(A& a) {
@@ -184,8 +190,11 @@ class Network final : public NetworkBase {
         const auto source =
             static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
         const Outbox& box = outboxes_[source].side[parity_ ^ 1];
-        for (std::uint32_t i = box.lists[destination].head; i != kEnd; i = box.entries[i].next)
-          f(source, box.entries[i].arrival, box.entries[i].message);
+        const List& list = box.lists[destination];
+        for (std::uint32_t i = list.head; i != kEnd; i = box.entries[i].next) {
+          const Entry& entry = box.entries[i];
+          f(source, list.first + static_cast<Cycle>(std::int64_t{entry.arrival}), entry.message);
+        }
       }
   }
 

@@ -1,6 +1,7 @@
 // A set of small numbers, one bit each.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,9 @@ class IndexSet {
 
   void insert(std::size_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
   void erase(std::size_t i) { words_[i / 64] &= ~(std::uint64_t{1} << i % 64); }
+  [[nodiscard]] bool empty() const {
+    return std::all_of(words_.begin(), words_.end(), [](std::uint64_t word) { return word == 0; });
+  }
   [[nodiscard]] std::size_t count() const {
     std::size_t count = 0;
     for (const std::uint64_t word : words_) count += bit_count(word);

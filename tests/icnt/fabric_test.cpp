@@ -133,7 +133,7 @@ void check_span(const typename InjectionPort<T>::Spec& from, const typename Ejec
   for (Cycle t = 0; t < 40 * window; t += window) {
     source.gather(to_source.ceil(t));
     for (Cycle k = to_source.ceil(t); k < to_source.ceil(t + window); ++k) {
-      for (; t < 20 * window && !source.full(); ++sent) source.push(k, 0, flits, {});
+      for (; t < 20 * window && !source.full(); ++sent) source.push(k, 0, flits, T{});
       source.tick(k);
     }
     sink.gather(to_sink.ceil(t));

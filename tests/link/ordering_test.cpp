@@ -88,7 +88,7 @@ std::vector<std::pair<Cycle, Message>> arrivals(const std::vector<Message>& mess
 
 Message sized(icnt::AccessKind kind, std::uint32_t bytes, bool reply) {
   Message m = access(kind, 0, 1, reply);
-  m.bytes = bytes;
+  m.set_bytes(bytes);
   return m;
 }
 

@@ -11,7 +11,7 @@ namespace lockstep::link {
 
 inline Message message(std::uint32_t bytes, std::uint32_t tag = 0, bool answer = false) {
   Message m;
-  m.bytes = bytes;
+  m.set_bytes(bytes);
   m.is_reply = answer;
   m.access.tag = tag;
   return m;

@@ -93,7 +93,7 @@ class NicRun {
   [[nodiscard]] bool is_remote_message(const link::Message& m) const {
     if (m.to == 0) return false;
     CHECK(m.to == system_.nic_of(1));
-    CHECK(m.device == 1);
+    CHECK(m.device() == 1);
     return true;
   }
 

@@ -57,7 +57,7 @@ class TargetRun {
   void ask(Cycle now) {
     link::Message m;
     m.from = static_cast<std::uint16_t>(6 + random_() % 2);
-    m.device = static_cast<std::uint16_t>(random_() % 2);
+    const auto device = static_cast<std::uint16_t>(random_() % 2);
     m.operation = static_cast<std::uint16_t>(random_() % kOperationsOfNic);
     const Operation operation{m.from, m.operation};
     if (signalling_.contains(operation)) return;  // nothing of it follows
@@ -66,6 +66,7 @@ class TargetRun {
     m.access = what == 0   ? net::read_of(Kind::kLoad, 128 * serial_ + 32 * (random_() % 3), 40)
                : what == 1 ? net::write_of(Kind::kAtomic, 128 * serial_, 8)
                            : net::write_of(Kind::kStore, 128 * serial_ + random_() % 64, 64);
+    m.set_device(device);
     m.after_data = what == 3;
     if (m.after_data) signalling_.insert(operation);
     m.access.tag = serial_;
@@ -81,7 +82,7 @@ class TargetRun {
     Asked& asked = unanswered_.at(serial);
     REQUIRE_FALSE(asked.passed);
     asked.passed = true;
-    REQUIRE(m.to == asked.request.device);
+    REQUIRE(m.to == asked.request.device());
     REQUIRE((m.access.tag & kMark) != 0);
     REQUIRE(m.access.bytes == asked.request.access.bytes);
     std::uint64_t& writes = writes_[{asked.request.from, asked.request.operation}];
