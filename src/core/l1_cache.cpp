@@ -24,12 +24,12 @@ L1Cache::L1Cache(const config::L1Group& l1)
     : hit_renews_(l1.replacement == config::L1Replacement::kLru),
       lines_(std::max(1u, l1.bytes / kLineBytes)),
       ways_(std::clamp(l1.ways, 1u, lines_)),
-      shift_(static_cast<unsigned>(std::bit_width(std::max(ways_, 8u) - 1))) {
+      shift_(static_cast<unsigned>(std::bit_width(ways_ - 1))) {
   const std::uint32_t max_sets = (lines_ + ways_ - 1) / ways_;
   first_.resize(max_sets);
-  prints_.resize(std::size_t{max_sets} << shift_);
-  words_.resize(prints_.size());
-  links_.resize(prints_.size());
+  words_.resize(std::size_t{max_sets} << shift_);
+  links_.resize(words_.size());
+  prints_.resize(words_.size() + 7);  // read eight at a time
   hints_.resize(std::bit_ceil(lines_));
   divide_into_sets(lines_);
 }
@@ -61,6 +61,7 @@ L1Cache::Location L1Cache::locate(Address line) const {
 }
 
 std::uint32_t L1Cache::find(Address line) {
+  if (!uses_hints()) return scan(line);
   std::uint16_t& last = hint(line);
   if (holds(last, line)) return last;
   const std::uint32_t place = scan(line);
@@ -78,7 +79,9 @@ std::uint32_t L1Cache::scan(Address line) const {
     eight = std::endian::native == std::endian::little ? eight : __builtin_bswap64(eight);
     const std::uint64_t different = eight ^ wanted;
     // A set high bit: this byte is equal, or one below it is and a borrow ran over; holds() decides.
-    for (std::uint64_t equal = (different - kOnes) & ~different & kHighs; equal; equal &= equal - 1) {
+    std::uint64_t equal = (different - kOnes) & ~different & kHighs;
+    if (active_ - i < 8) equal &= (std::uint64_t{1} << 8 * (active_ - i)) - 1;  // the rest is other sets'
+    for (; equal; equal &= equal - 1) {
       const std::uint32_t place = base + i + static_cast<std::uint32_t>(std::countr_zero(equal)) / 8;
       if (holds(place, line)) return place;
     }
@@ -116,7 +119,7 @@ void L1Cache::insert(Address line, unsigned bits) {
   const std::uint16_t victim = links_[base + first_[at.set]].previous;
   words_[base + victim] = line | bits;
   prints_[base + victim] = at.print;
-  if (base + victim < kHintable) hint(line) = static_cast<std::uint16_t>(base + victim);
+  if (uses_hints() && base + victim < kHintable) hint(line) = static_cast<std::uint16_t>(base + victim);
   first_[at.set] = victim;
 }
 

@@ -74,6 +74,8 @@ class L1Cache {
   [[nodiscard]] bool holds(std::uint32_t place, Address line) const {
     return (words_[place] & ~Address{0x7f}) == line && (words_[place] & kOccupied) != 0;
   }
+  /// Few ways are looked through as fast as a hint is followed, and touch less memory.
+  [[nodiscard]] bool uses_hints() const { return active_ > 8; }
   [[nodiscard]] std::uint16_t& hint(Address line) {
     return hints_[(line / kLineBytes ^ line >> 18) & (hints_.size() - 1)];
   }

@@ -180,7 +180,14 @@ class EjectionPort {
         waiting_((network.sources() + 63) / 64),
         lists_(network.sources(), {kEnd, kEnd}) {}
 
-  void gather(Cycle first_edge) { inbox_.gather(*network_, destination_, first_edge); }
+  /// Start of a window: seen(message) for each that is now on its way here.
+  template <class Seen>
+  void gather(Cycle first_edge, Seen&& seen) {
+    inbox_.gather(*network_, destination_, first_edge, seen);
+  }
+  void gather(Cycle first_edge) {
+    gather(first_edge, [](const T&) {});
+  }
 
   /// Takes at most one message at own edge `now`: calls accept(message) if the port is free, one waits and
   /// `ready` holds; `flits(message)` says for how many icnt cycles the port is then busy. Returns whether it
@@ -268,12 +275,11 @@ class EjectionPort {
   /// Round robin: the next waiting source after the one served last.
   [[nodiscard]] std::uint32_t pick() {
     const std::size_t words = waiting_.size();
-    const std::uint32_t start = last_ + 1;
-    for (std::size_t i = 0; i <= words; ++i) {
-      const std::size_t w = (start / 64 + i) % words;
-      std::uint64_t bits = waiting_[w];
-      if (i == 0) bits = start / 64 < words ? bits & (~std::uint64_t{0} << start % 64) : bits;
-      if (bits) {
+    const std::uint32_t start = last_ + 1 < 64 * words ? last_ + 1 : 0;
+    std::size_t w = start / 64;
+    std::uint64_t later = ~std::uint64_t{0} << start % 64;
+    for (std::size_t i = 0; i <= words; ++i, w = w + 1 < words ? w + 1 : 0, later = ~std::uint64_t{0}) {
+      if (const std::uint64_t bits = waiting_[w] & later) {
         last_ = static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
         return last_;
       }

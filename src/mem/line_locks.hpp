@@ -91,6 +91,8 @@ class LineLocks {
     for (const Line& line : lines_) since = std::min(since, line.since);
     return since;
   }
+  /// Whether serve() may have something to do: most requests neither lock nor unlock lines.
+  [[nodiscard]] bool may_change(const icnt::Request& r) const { return r.lock != icnt::LineLock::kNone; }
   /// The request has been served; precondition: not blocks(). Whether its line is now locked or unlocked,
   /// which it was not before. `may_lock`: fewer than the most lines of its set are locked.
   Change serve(const icnt::Request& r, Cycle now, bool may_lock) {

@@ -7,6 +7,7 @@
 
 #include "icnt/messages.hpp"
 #include "mem/tag_array.hpp"
+#include "util/aligned.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::mem {
@@ -109,7 +110,7 @@ class MshrFile {
   std::array<std::uint32_t, 2> merges_;  // by whether the line is a copy of the other half's
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> free_;
-  std::vector<Node> nodes_;  // a pool; free ones are linked
+  AlignedVector<Node> nodes_;  // a pool; free ones are linked
   std::uint32_t free_node_ = kEnd;
 };
 

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "util/aligned.hpp"
 
 namespace lockstep::mem {
 
@@ -11,8 +12,9 @@ using LineIndex = std::uint32_t;
 inline constexpr LineIndex kNoLine = 0xffffffff;
 
 /// A word for each place. 0: unused; kLeavesFirst: its line leaves before all others of its set; from
-/// kFirstUse on it is the policy's own. kInFlight may be set beside any of them.
-using RecencyWords = std::vector<std::uint32_t>;
+/// kFirstUse on it is the policy's own. kInFlight may be set beside any of them. Those of 16 ways are a line
+/// of the host's cache.
+using RecencyWords = AlignedVector<std::uint32_t>;
 inline constexpr std::uint32_t kLeavesFirst = 1, kFirstUse = 2, kInFlight = 0x80000000;
 
 /// The ways of a set.

@@ -237,11 +237,11 @@ class Slice {
     Latch latch;
     Origin origin = kNear;
   };
-  std::vector<Held> held_;                  // until their lines are unlocked, by their arrival
-  std::uint32_t far_in_flight_ = 0;         // lines being fetched from the other half
-  Ring<Outgoing> pipe_{128}, atomic_pipe_;  // by ascending readiness
-  Ring<Outgoing> passing_;                  // likewise: data of the other half on its way through
-  Ring<std::uint8_t> waiting_kernels_;      // of the replies in out_
+  std::vector<Held> held_;              // until their lines are unlocked, by their arrival
+  std::uint32_t far_in_flight_ = 0;     // lines being fetched from the other half
+  Ring<Outgoing> pipe_, atomic_pipe_;   // by ascending readiness
+  Ring<Outgoing> passing_;              // likewise: data of the other half on its way through
+  Ring<std::uint8_t> waiting_kernels_;  // of the replies in out_
   Cycle data_free_ = 0, atomic_free_ = 0;
   Cycle next_ = 0;
 };

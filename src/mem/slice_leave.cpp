@@ -8,8 +8,8 @@ namespace lockstep::mem {
 
 /// Each dirty sector is one masked write; `kernel` is whose request needs the place.
 bool Slice::write_back(LineIndex index, std::uint8_t kernel, Cycle now) {
+  if (!tags_.is_dirty(index)) return true;
   const SectorMask dirty = tags_[index].dirty_sectors();
-  if (!dirty) return true;
   const DramPlace place = controller_->place(map_->local_line(tags_[index].address), index_);
   if (!controller_->write_room(place)) return false;
   controller_->write(now, place, kernel, dirty);

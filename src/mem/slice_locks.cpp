@@ -24,6 +24,7 @@ bool Slice::serve_locking(Latch& latch, Origin origin, Cycle now) {
 bool Slice::serve_and_lock(Latch& latch, Origin origin, Cycle now) {
   const icnt::Request r = latch.request;
   if (!serve_any(latch, origin, now)) return false;
+  if (!locks_.may_change(r)) return true;
   const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
   const auto change =
       locks_.serve(r, now, tags_.pinned_in(set) + map_->locking().unlocked_ways < tags_.ways());

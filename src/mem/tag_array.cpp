@@ -3,19 +3,25 @@
 #include <algorithm>
 
 namespace lockstep::mem {
+namespace {
+
+std::optional<LineIndex> found(LineIndex index) {
+  return index == kNoLine ? std::nullopt : std::optional(index);
+}
+
+}  // namespace
 
 std::optional<LineIndex> TagArray::victim(std::uint32_t set, bool far, std::uint32_t far_ways,
                                           L2Placing placing) const {
   const SetWays places = places_of(set);
+  if (!far && last_lines_ == 0) return found(choose(places, [&](LineIndex s) { return !in_flight(s); }));
   const bool to_be_last = placing.priority == L2Priority::kLast && !far;
   if (far) {
     std::uint32_t copies = 0;
-    for (LineIndex s = places.begin; s < places.begin + ways_; ++s) copies += keys_[s] != 0 && lines_[s].far;
+    for (LineIndex s = places.begin; s < places.begin + ways_; ++s) copies += in_use(s) && lines_[s].far;
     far = copies >= far_ways;  // from here on: only a far copy may be replaced
   }
-  const auto may = [&](LineIndex s) {
-    return !(recency_[s] & kInFlight) && !(far && !(keys_[s] != 0 && lines_[s].far));
-  };
+  const auto may = [&](LineIndex s) { return !in_flight(s) && !(far && !(in_use(s) && lines_[s].far)); };
   if (last_lines_ > 0) {
     const std::uint32_t last = last_in(set);
     const bool among_last = to_be_last && last > 0 && last >= placing.last_ways;
@@ -23,9 +29,7 @@ std::optional<LineIndex> TagArray::victim(std::uint32_t set, bool far, std::uint
         choose(places, [&](LineIndex s) { return (last_[s] != 0) == among_last && may(s); });
     if (index != kNoLine) return index;
   }
-  const LineIndex index = choose(places, may);
-  if (index == kNoLine) return std::nullopt;
-  return index;
+  return found(choose(places, may));
 }
 
 std::optional<LineIndex> TagArray::next_dirty(std::uint32_t set, std::uint32_t limit) const {
@@ -46,7 +50,7 @@ std::uint32_t TagArray::last_in(std::uint32_t set) const {
 }
 
 void TagArray::set_last(LineIndex index, bool last) {
-  if (last_.empty()) last_.resize(keys_.size());
+  if (last_.empty()) last_.resize(recency_.size());
   last_lines_ = last_lines_ + (last ? 1 : 0) - last_[index];
   last_[index] = last ? 1 : 0;
 }

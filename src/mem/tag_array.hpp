@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -11,6 +13,7 @@
 #include "mem/hash.hpp"
 #include "mem/recency.hpp"
 #include "mem/replacement.hpp"
+#include "util/aligned.hpp"
 #include "util/l2_priority.hpp"
 #include "util/types.hpp"
 
@@ -20,7 +23,7 @@ inline constexpr std::uint16_t kNoMshr = 0xffff;
 inline constexpr std::uint32_t kAllBytes = 0xffffffff;
 inline constexpr SectorMask kAllSectors = (1u << kSectorsPerLine) - 1;
 
-struct Line {
+struct alignas(32) Line {  // within a line of the host's cache
   Address address = 0;
   std::array<std::uint32_t, kSectorsPerLine> dirty{};  // bytes not yet in DRAM, by sector
   std::uint16_t mshr = kNoMshr;                        // in flight
@@ -50,11 +53,12 @@ class TagArray {
   TagArray(std::uint32_t bytes, std::uint32_t ways, Replacement replacement = LruReplacement{})
       : ways_(ways),
         sets_(bytes / (kLineBytes * ways)),
-        keys_(std::size_t{sets_} * ways_),
-        recency_(keys_.size()),
-        dirty_(keys_.size()),
+        prints_per_set_((ways_ + 7) / 8 * 8),
+        prints_(std::size_t{sets_} * prints_per_set_),
+        recency_(std::size_t{sets_} * ways_),
+        dirty_(recency_.size()),
         dirty_lines_(sets_),
-        lines_(keys_.size()),
+        lines_(recency_.size()),
         replacement_(std::move(replacement)) {}
 
   [[nodiscard]] std::uint32_t set_of(std::uint64_t local_line) const {
@@ -64,11 +68,19 @@ class TagArray {
   }
 
   [[nodiscard]] std::optional<LineIndex> find(std::uint32_t set, Address line) const {
-    const std::uint32_t key = key_of(line);
-    const std::uint32_t* keys = &keys_[std::size_t{set} * ways_];
-    for (std::uint32_t w = 0; w < ways_; ++w)
-      if (keys[w] == key && lines_[set * ways_ + w].address == line) return set * ways_ + w;
+    const std::uint64_t wanted = kOnes * print_of(line);
+    const std::uint8_t* prints = &prints_[std::size_t{set} * prints_per_set_];
+    for (std::uint32_t first = 0; first < ways_; first += 8)
+      for (std::uint64_t equal = equal_bytes(eight(prints + first), wanted); equal; equal &= equal - 1) {
+        const LineIndex index = set * ways_ + first + static_cast<std::uint32_t>(std::countr_zero(equal)) / 8;
+        if (lines_[index].address == line) return index;
+      }
     return std::nullopt;
+  }
+  /// A request for a line of the set is on its way: the host fetches what find() and victim() look at.
+  void expect(std::uint32_t set) const {
+    __builtin_prefetch(&prints_[std::size_t{set} * prints_per_set_]);
+    __builtin_prefetch(&recency_[set * ways_]);
   }
 
   /// Place for a new line: an unused one, else by the replacement policy one that is not in flight; nothing
@@ -84,14 +96,14 @@ class TagArray {
   }
   [[nodiscard]] bool leaves_last(LineIndex index) const { return last_lines_ > 0 && last_[index] != 0; }
 
-  [[nodiscard]] bool in_use(LineIndex index) const { return keys_[index] != 0; }
+  [[nodiscard]] bool in_use(LineIndex index) const { return recency_[index] != 0; }
   [[nodiscard]] Line& operator[](LineIndex index) { return lines_[index]; }
   [[nodiscard]] const Line& operator[](LineIndex index) const { return lines_[index]; }
 
   /// Puts an empty line there. A line that is to leave first does so until it is used.
   void insert(LineIndex index, Address line, bool far, L2Placing placing) {
     if (last_lines_ > 0) set_last(index, false);
-    keys_[index] = key_of(line);
+    print_at(index) = print_of(line);
     lines_[index] = {};
     lines_[index].address = line;
     lines_[index].far = far;
@@ -104,7 +116,8 @@ class TagArray {
   }
   /// Precondition: not in flight.
   void remove(LineIndex index) {
-    keys_[index] = recency_[index] = 0;
+    print_at(index) = 0;
+    recency_[index] = 0;
     count_clean(index);
     if (last_lines_ > 0) set_last(index, false);
     lines_[index] = {};
@@ -112,7 +125,7 @@ class TagArray {
   /// Removes all that are not in flight and not pinned.
   void clear() {
     for (LineIndex index = 0; index < lines_.size(); ++index)
-      if (in_use(index) && !(recency_[index] & kInFlight)) remove(index);
+      if (in_use(index) && !in_flight(index)) remove(index);
   }
   void touch(LineIndex index) {
     std::visit([&](auto& r) { r.touch(recency_, places_around(index), index); }, replacement_);
@@ -163,8 +176,8 @@ class TagArray {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(ways_), a.given(sets_), keys_, recency_, dirty_, dirty_lines_, lines_,
-              a.given(replacement_), last_, last_lines_, resets_);
+    a.members(*this, a.given(ways_), a.given(sets_), a.given(prints_per_set_), prints_, recency_, dirty_,
+              dirty_lines_, lines_, a.given(replacement_), last_, last_lines_, resets_);
     std::visit([&](auto& policy) { a(policy); }, replacement_);
   }
 
@@ -173,12 +186,29 @@ class TagArray {
   void reset_last(std::uint16_t resets);
   [[nodiscard]] std::uint32_t last_in(std::uint32_t set) const;
   void set_last(LineIndex index, bool last);
+  [[nodiscard]] bool in_flight(LineIndex index) const { return (recency_[index] & kInFlight) != 0; }
   void keep(LineIndex index) {
     const bool stays = lines_[index].mshr != kNoMshr || lines_[index].pinned;
     recency_[index] = stays ? recency_[index] | kInFlight : recency_[index] & ~kInFlight;
   }
-  static std::uint32_t key_of(Address line) {
-    return static_cast<std::uint32_t>(line / kLineBytes * 0x9e3779b97f4a7c15 >> 32) | 1;  // 0: unused
+  /// Fingerprint of a line; 0: none.
+  static std::uint8_t print_of(Address line) {
+    const std::uint64_t hash = line / kLineBytes * 0x9e3779b97f4a7c15 >> 32;
+    return static_cast<std::uint8_t>(1 + (hash * 0xff >> 32));
+  }
+  [[nodiscard]] std::uint8_t& print_at(LineIndex index) {
+    return prints_[ways_ == prints_per_set_ ? index : index / ways_ * prints_per_set_ + index % ways_];
+  }
+  static std::uint64_t eight(const std::uint8_t* prints) {
+    std::uint64_t word;
+    std::memcpy(&word, prints, sizeof word);
+    return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
+  }
+  /// The highest bit of each byte that a and b have in common.
+  static std::uint64_t equal_bytes(std::uint64_t a, std::uint64_t b) {
+    constexpr std::uint64_t kLow = 0x7f * kOnes;
+    const std::uint64_t different = a ^ b;
+    return ~(((different & kLow) + kLow) | different | kLow);
   }
 
   [[nodiscard]] SetWays places_of(std::uint32_t set) const { return {set * ways_, ways_}; }
@@ -194,9 +224,12 @@ class TagArray {
     --dirty_lines_[index / ways_];
   }
 
-  std::uint32_t ways_, sets_;
-  std::vector<std::uint32_t> keys_;
-  RecencyWords recency_;
+  static constexpr std::uint64_t kOnes = 0x0101010101010101;
+
+  std::uint32_t ways_, sets_, prints_per_set_;  // a multiple of eight
+  AlignedVector<std::uint8_t> prints_;     // by set and way; so dense that those of many sets stay in the
+                                           // host's cache
+  RecencyWords recency_;                   // 0: unused
   std::vector<std::uint8_t> dirty_;        // has dirty bytes; apart, as a set's are looked through
   std::vector<std::uint8_t> dirty_lines_;  // by set
   std::vector<Line> lines_;

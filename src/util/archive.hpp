@@ -160,8 +160,8 @@ class Archive {
   void item(bool& value);
   void item(std::string& text);
   void item(std::vector<bool>& bits);
-  template <class T>
-  void item(std::vector<T>& values) {
+  template <class T, class Allocator>
+  void item(std::vector<T, Allocator>& values) {
     if constexpr (std::is_default_constructible_v<T>) {
       values.resize(count(values.size(), is_plain<T> ? sizeof(T) : 1));
     } else if (count(values.size(), 1) != values.size()) {
