@@ -18,7 +18,7 @@
 namespace lockstep::mem {
 
 /// Data take dram.latency_ps from a channel to the L2, so the channels may lag behind the L2: each is brought
-/// up to date by what is pushed to it, and all of them before data of theirs can arrive. While a write queue
+/// up to date by what is pushed to it, and all of them before data from any can arrive. While a write queue
 /// is full they do not lag, as slices may wait for room.
 class Controller {
  public:

@@ -286,7 +286,7 @@ TEST_CASE("no CTA ends before the time that is given between windows, which is l
   Program p(ctas);
   for (unsigned w = 0; w < 3; ++w) {
     if (w > 0) p.next_warp();
-    for (unsigned i = 0; i < kChain / (w + 1); ++i)  // two pipes: one instruction a cycle
+    for (unsigned i = 0; i < kChain / (w + 1); ++i)  // two pipes: one instruction per cycle
       p.add(i % 2 ? OpClass::kAlu : OpClass::kFp32, {i % 7}, {9});
     if (stores) p.memory(OpClass::kStore, MemSpace::kGlobal, {}, {1, 2}, 0x7f0000000000, 4);
   }
