@@ -180,14 +180,7 @@ class EjectionPort {
         waiting_((network.sources() + 63) / 64),
         lists_(network.sources(), {kEnd, kEnd}) {}
 
-  /// Start of a window: seen(message) for each that is now on its way here.
-  template <class Seen>
-  void gather(Cycle first_edge, Seen&& seen) {
-    inbox_.gather(*network_, destination_, first_edge, seen);
-  }
-  void gather(Cycle first_edge) {
-    gather(first_edge, [](const T&) {});
-  }
+  void gather(Cycle first_edge) { inbox_.gather(*network_, destination_, first_edge); }
 
   /// Takes at most one message at own edge `now`: calls accept(message) if the port is free, one waits and
   /// `ready` holds; `flits(message)` says for how many icnt cycles the port is then busy. Returns whether it

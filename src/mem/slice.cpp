@@ -50,7 +50,7 @@ void Slice::gather(Cycle first) {
   const auto no_accept = [](const auto&) {};
   // What arrived while the slice slept still occupies its place in the queues.
   if (first > 0) in_.tick(first - 1, false, no_flits, no_accept);
-  in_.gather(first, [this](const icnt::Request& r) { tags_.expect(tags_.set_of(map_->local_line(r.line))); });
+  in_.gather(first);
   out_.gather(first);
   if (far_) {
     if (first > 0) {

@@ -77,11 +77,6 @@ class TagArray {
       }
     return std::nullopt;
   }
-  /// A request for a line of the set is on its way: the host fetches what find() and victim() look at.
-  void expect(std::uint32_t set) const {
-    __builtin_prefetch(&prints_[std::size_t{set} * prints_per_set_]);
-    __builtin_prefetch(&recency_[set * ways_]);
-  }
 
   /// Place for a new line: an unused one, else by the replacement policy one that is not in flight; nothing
   /// when all are. Far copies may take at most `far_ways` places of a set and then replace one another.

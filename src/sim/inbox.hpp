@@ -38,11 +38,6 @@ class Inbox {
   /// Takes the mail of the window before. `first_edge` is the receiver's first edge in this window: mail that
   /// should have been there earlier breaks the window's contract.
   void gather(const Network<T>& network, std::uint32_t destination, Cycle first_edge) {
-    gather(network, destination, first_edge, [](const T&) {});
-  }
-  /// Likewise, with seen(message) for each.
-  template <class Seen>
-  void gather(const Network<T>& network, std::uint32_t destination, Cycle first_edge, Seen&& seen) {
     if (base_ < first_edge) base_ = first_edge;
     network.collect(destination, [&](std::uint32_t source, Cycle arrival, const T& message) {
       if (arrival < first_edge) {
@@ -51,7 +46,6 @@ class Inbox {
         arrival = first_edge;
       }
       insert(source, arrival, message);
-      seen(message);
     });
   }
 
