@@ -1,6 +1,7 @@
 // How domains are divided into cells, and how long windows between cells may be.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
