@@ -17,11 +17,12 @@ namespace {
 using test::Ping;
 using test::Recorder;
 
-/// Due in every cycle; sends nothing.
+/// Due in every cycle, or after the first never; sends nothing.
 struct Ticker final : Domain {
-  Cycle advance(Cycle, Cycle to) override { return to; }
+  Cycle advance(Cycle, Cycle to) override { return sleeps ? kNever : to; }
   void settle(Cycle) override {}
   void dump(std::string&) const override {}
+  bool sleeps = false;
 };
 
 /// Notes where windows begin.
@@ -38,10 +39,10 @@ struct Boundaries final : Controller {
 struct Latencies {
   Time direct = 60, to_hub = 20, from_hub = 25, at_times = 6;  // 0: no such network
   Time in_use_from = kNever;                                   // the network that is used at times
-  bool has_common = false;
+  bool has_common = false, only_hub_ticks = false;
 };
 
-/// The length of every window of four cells and a hub of one ticking domain each.
+/// The length of every window but the first, of four cells and a hub of one ticking domain each.
 Time window_of(const Latencies& l) {
   constexpr std::uint32_t kCells = 4;
   Engine engine({.window = 8, .cell_window = 1000});
@@ -52,6 +53,7 @@ Time window_of(const Latencies& l) {
     const DomainId id = engine.add(tickers[d], DomainKind::kOther);
     cells.push_back(d < kCells ? d : CellDivision::kHub);
     if (d < kCells) ids.push_back(id);
+    tickers[d].sleeps = d < kCells && l.only_hub_ticks;
   }
   if (l.has_common) {
     (void)engine.add(tickers.back(), DomainKind::kOther);
@@ -72,9 +74,9 @@ Time window_of(const Latencies& l) {
   engine.set_cells(division);
   Boundaries all;
   engine.run(all);
-  for (std::size_t i = 2; i < all.times.size(); ++i)
-    REQUIRE(all.times[i] - all.times[i - 1] == all.times[1] - all.times[0]);
-  return all.times[1] - all.times[0];
+  for (std::size_t i = 3; i < all.times.size(); ++i)
+    REQUIRE(all.times[i] - all.times[i - 1] == all.times[2] - all.times[1]);
+  return all.times[2] - all.times[1];
 }
 
 TEST_CASE("cells: a window is as long as the quickest way from one to another, by the hub or directly") {
@@ -85,6 +87,9 @@ TEST_CASE("cells: a window is as long as the quickest way from one to another, b
   CHECK(window_of({.in_use_from = 30}) == 36);
   CHECK(window_of({.in_use_from = 39}) == 45);
   CHECK(window_of({.has_common = true}) == 8);
+  // From the hub to a cell (25), back (20) and to a cell, or from the first directly to another.
+  CHECK(window_of({.only_hub_ticks = true}) == 70);
+  CHECK(window_of({.direct = 10, .only_hub_ticks = true}) == 35);
 }
 
 /// Always due; notes what it is advanced by.
