@@ -85,6 +85,10 @@ class DramChannel {
     std::uint32_t oldest = kUnknown;      // bank of the oldest of the former
     std::uint64_t age = 0;                // of that, and from when on its bank is ready
     Cycle ready = 0;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, columns, rows, waiting, oldest, age, ready);
+    }
   };
   struct Pick {
     Cycle at = kNever;
