@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "sim/clock.hpp"
+#include "util/byte_match.hpp"
 
 namespace lockstep::core {
 namespace {
 
 constexpr std::uint32_t kHintable = 0x10000;
-constexpr std::uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
 // Line numbers that take part in the choice of a set: addresses of 49 bits.
 constexpr std::uint64_t kLineNumbers = (std::uint64_t{1} << 42) - 1;
 
@@ -72,14 +71,8 @@ std::uint32_t L1Cache::find(Address line) {
 std::uint32_t L1Cache::scan(Address line) const {
   const Location at = locate(line);
   const std::uint32_t base = at.set << shift_;
-  const std::uint64_t wanted = kOnes * at.print;
   for (std::uint32_t i = 0; i < active_; i += 8) {
-    std::uint64_t eight;
-    std::memcpy(&eight, &prints_[base + i], 8);
-    eight = std::endian::native == std::endian::little ? eight : __builtin_bswap64(eight);
-    const std::uint64_t different = eight ^ wanted;
-    // A set high bit: this byte is equal, or one below it is and a borrow ran over; holds() decides.
-    std::uint64_t equal = (different - kOnes) & ~different & kHighs;
+    std::uint64_t equal = matching_bytes(eight_bytes(&prints_[base + i]), at.print);
     if (active_ - i < 8) equal &= (std::uint64_t{1} << 8 * (active_ - i)) - 1;  // the rest is other sets'
     for (; equal; equal &= equal - 1) {
       const std::uint32_t place = base + i + static_cast<std::uint32_t>(std::countr_zero(equal)) / 8;

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -14,6 +13,7 @@
 #include "mem/recency.hpp"
 #include "mem/replacement.hpp"
 #include "util/aligned.hpp"
+#include "util/byte_match.hpp"
 #include "util/l2_priority.hpp"
 #include "util/types.hpp"
 
@@ -68,10 +68,11 @@ class TagArray {
   }
 
   [[nodiscard]] std::optional<LineIndex> find(std::uint32_t set, Address line) const {
-    const std::uint64_t wanted = kOnes * print_of(line);
+    const std::uint8_t wanted = print_of(line);
     const std::uint8_t* prints = &prints_[std::size_t{set} * prints_per_set_];
     for (std::uint32_t first = 0; first < ways_; first += 8)
-      for (std::uint64_t equal = equal_bytes(eight(prints + first), wanted); equal; equal &= equal - 1) {
+      for (std::uint64_t equal = matching_bytes(eight_bytes(prints + first), wanted); equal;
+           equal &= equal - 1) {
         const LineIndex index = set * ways_ + first + static_cast<std::uint32_t>(std::countr_zero(equal)) / 8;
         if (lines_[index].address == line) return index;
       }
@@ -194,17 +195,6 @@ class TagArray {
   [[nodiscard]] std::uint8_t& print_at(LineIndex index) {
     return prints_[ways_ == prints_per_set_ ? index : index / ways_ * prints_per_set_ + index % ways_];
   }
-  static std::uint64_t eight(const std::uint8_t* prints) {
-    std::uint64_t word;
-    std::memcpy(&word, prints, sizeof word);
-    return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
-  }
-  /// The highest bit of each byte that a and b have in common.
-  static std::uint64_t equal_bytes(std::uint64_t a, std::uint64_t b) {
-    constexpr std::uint64_t kLow = 0x7f * kOnes;
-    const std::uint64_t different = a ^ b;
-    return ~(((different & kLow) + kLow) | different | kLow);
-  }
 
   [[nodiscard]] SetWays places_of(std::uint32_t set) const { return {set * ways_, ways_}; }
   [[nodiscard]] SetWays places_around(LineIndex index) const { return places_of(index / ways_); }
@@ -218,8 +208,6 @@ class TagArray {
     dirty_[index] = 0;
     --dirty_lines_[index / ways_];
   }
-
-  static constexpr std::uint64_t kOnes = 0x0101010101010101;
 
   std::uint32_t ways_, sets_, prints_per_set_;  // a multiple of eight
   AlignedVector<std::uint8_t> prints_;     // by set and way; so dense that those of many sets stay in the
